@@ -30,7 +30,7 @@ Result<ExitCode> print_diff(const DiffOptions& options, const World& world) {
                                  : "--matrix is for two folders of facts: it is judged with each",
                              folders ? "leave it out" : "leave it out, or compare two folders of facts");
     }
-    const auto diff = review::compare(before->side, now->side);
+    const auto diff = diff::compare(before->side, now->side);
     if (!diff.compared)
         return input_failure(text::join(diff.notes, "; "),
                              "write the lock again with this version: cudamatrix lock");

@@ -125,12 +125,12 @@ Status judge_side(const fs::path& path, const Facts& facts, const file::Reader& 
     judging.on_progress = watched(world);
     const auto known = side.side.lock ? with_configurations(facts, *side.side.lock) : facts;
     CM_TRY_ASSIGN(side.judgement, judge_whole(*side.matrix, known, judging));
-    side.side.cells = review::judged_verdicts(*side.matrix, *side.judgement);
+    side.side.cells = diff::judged_verdicts(*side.matrix, *side.judgement);
     return Done{};
 }
 
 // Cells by what became of them, with the tests that did not pass; and the sizes of images.
-void take_run(const RunReport& report, review::Side& side) {
+void take_run(const RunReport& report, diff::Side& side) {
     static constexpr std::array<std::string_view, 6> kOutcomes{
         "passed", "passed_without_gpu", "planned", "skipped", "failed", "errored"};
     auto& cells = side.cells.emplace();
@@ -185,7 +185,7 @@ Result<std::unique_ptr<LoadedSide>> load_side(const std::string& name, const Fac
         out->kind = SideKind::lock;
         CM_TRY_ASSIGN(const auto text, place.reader()(name, kLargestFile));
         CM_TRY_ASSIGN(out->side.lock, parse_lock(text, name));
-        if (out->side.lock->verdicts) out->side.cells = review::recorded_verdicts(*out->side.lock->verdicts);
+        if (out->side.lock->verdicts) out->side.cells = diff::recorded_verdicts(*out->side.lock->verdicts);
     } else if (ending == ".json") {
         out->kind = SideKind::run;
         CM_TRY_ASSIGN(const auto text, place.reader()(name, kLargestFile));

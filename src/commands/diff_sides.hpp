@@ -18,7 +18,7 @@ enum class SideKind : std::uint8_t { matrix, lock, facts, run };
 /// A side with what its verdicts are looked up in; it stays where it is.
 struct LoadedSide {
     SideKind kind = SideKind::matrix;
-    review::Side side;
+    diff::Side side;
     std::optional<Matrix> matrix = {};
     std::optional<Judgement> judgement = {};
 };

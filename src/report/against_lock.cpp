@@ -21,8 +21,8 @@ Result<AgainstLock> compare_verdicts(const CheckReport& check, const Lock& lock,
     const auto name = text::printable(path);
     if (!lock.verdicts) return input_failure(name + " records no verdicts", fix_of(check));
     AgainstLock out{check, name, lock.facts,
-                    review::compare_verdicts(review::recorded_verdicts(*lock.verdicts),
-                                             review::judged_verdicts(check.matrix, check.judgement))};
+                    diff::compare_verdicts(diff::recorded_verdicts(*lock.verdicts),
+                                           diff::judged_verdicts(check.matrix, check.judgement))};
     for (const auto& each : check.judgement.deployment) {
         if (each.severity == Severity::error) out.errors.push_back(&each);
     }
@@ -63,7 +63,7 @@ std::string against_lock_json(const AgainstLock& report) {
     if (report.check.host != nullptr) document.member("host", host_json(*report.check.host));
     document.member("lock", Json{{"path", report.lock}, {"facts", report.facts}});
     document.member("same", report.cells.same);
-    document.array("moved", report.cells.moved, [](const review::MovedVerdict& moved) {
+    document.array("moved", report.cells.moved, [](const diff::MovedVerdict& moved) {
         return Json{{"cell", moved.cell},
                     {"change", moved.worse ? "worse" : "better"},
                     {"before", verdict_json(moved.before)},
@@ -73,8 +73,7 @@ std::string against_lock_json(const AgainstLock& report) {
     document.array("errors", report.errors, [](const Diagnostic* error) {
         return Json{{"line", error->where.line}, {"message", error->message}};
     });
-    document.array("new", report.cells.fresh,
-                   [](const review::FreshCell& fresh) { return Json(fresh.cell); });
+    document.array("new", report.cells.fresh, [](const diff::FreshCell& fresh) { return Json(fresh.cell); });
     document.array("gone", report.cells.gone, [](const std::string& cell) { return Json(cell); });
     return std::move(document).finish();
 }

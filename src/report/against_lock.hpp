@@ -15,9 +15,9 @@ namespace cudamatrix::report {
 
 struct AgainstLock {
     const CheckReport& check;
-    std::string lock;              ///< path of the lock file
-    std::string facts;             ///< hash of the facts then
-    review::VerdictChanges cells;  ///< since the lock
+    std::string lock;            ///< path of the lock file
+    std::string facts;           ///< hash of the facts then
+    diff::VerdictChanges cells;  ///< since the lock
     /// Errors about images and services: `lock` refuses a matrix that has one, so each is news.
     std::vector<const Diagnostic*> errors = {};
 

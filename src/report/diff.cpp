@@ -15,7 +15,7 @@
 namespace cudamatrix::report {
 namespace {
 
-using review::RowChange;
+using diff::RowChange;
 
 std::string size_text(std::uint64_t bytes) {
     return bytes == 0 ? "none" : text::human_bytes(bytes);
@@ -26,7 +26,7 @@ std::string value_text(const std::string& value) {
 }
 
 // "toolkits cuda-13.0.2: min_driver 580.65.06 -> 580.82.07 (as of 2026-11-20)"
-std::string fact_line(const review::FactChange& row) {
+std::string fact_line(const diff::FactChange& row) {
     const auto name = fmt::format("{} {}", row.table, row.id);
     if (row.change == RowChange::gone) return name + " is gone";
     const auto source = row.sources.empty() ? std::string() : row.sources.front() + ", ";
@@ -46,7 +46,7 @@ std::string first_of(const std::vector<std::string>& cells) {
 }
 
 // "driver 535.183.01 -> 570.211.01": a line for all cells that it made others.
-std::map<std::string, std::size_t> values_replaced(const review::VerdictChanges& cells) {
+std::map<std::string, std::size_t> values_replaced(const diff::VerdictChanges& cells) {
     std::map<std::string, std::size_t> out;
     for (const auto& pair : cells.replaced) {
         std::vector<std::string> parts;
@@ -64,7 +64,7 @@ struct Section {
     std::vector<std::string> lines;
 };
 
-std::vector<Section> sections_of(const review::Diff& diff) {
+std::vector<Section> sections_of(const diff::Diff& diff) {
     Section values{"value", "value", {}}, fresh{"new", "new cell", {}}, gone{"gone", "gone cell", {}},
         pins{"pin", "pin", diff.pins}, facts{"fact", "row", {}}, sizes{"size", "size", {}};
     if (diff.cells) {
@@ -84,7 +84,7 @@ std::vector<Section> sections_of(const review::Diff& diff) {
 }
 
 // "80 verdicts as before, 6 moved, 2 new, 0 gone; 4 pins moved; 20 facts moved, 3 looked up again"
-std::string summary(const review::Diff& diff) {
+std::string summary(const diff::Diff& diff) {
     std::vector<std::string> parts;
     if (diff.cells)
         parts.push_back(fmt::format("{} as before, {} moved, {} new, {} gone",
@@ -92,7 +92,7 @@ std::string summary(const review::Diff& diff) {
                                     diff.cells->fresh.size(), diff.cells->gone.size()));
     if (!diff.pins.empty()) parts.push_back(text::count(diff.pins.size(), "pin") + " moved");
     const auto checked = static_cast<std::size_t>(std::ranges::count(
-        diff.facts, RowChange::checked, [](const review::FactChange& row) { return row.change; }));
+        diff.facts, RowChange::checked, [](const diff::FactChange& row) { return row.change; }));
     if (!diff.facts.empty())
         parts.push_back(fmt::format("{} moved, {} looked up again",
                                     text::count(diff.facts.size() - checked, "fact"), checked));
@@ -101,7 +101,7 @@ std::string summary(const review::Diff& diff) {
                        parts.empty() ? "nothing moved" : text::join(parts, "; "));
 }
 
-Json fact_json(const review::FactChange& row) {
+Json fact_json(const diff::FactChange& row) {
     Json out{{"change", to_string(row.change)}, {"table", row.table}, {"id", row.id}};
     if (!row.columns.empty())
         out["columns"] = json_list(row.columns, [](const auto& column) {
@@ -174,23 +174,23 @@ std::string diff_markdown(const DiffReport& report) {
     return std::move(comment).finish();
 }
 
-void add_cell_changes(JsonDocument& document, const review::VerdictChanges& cells) {
+void add_cell_changes(JsonDocument& document, const diff::VerdictChanges& cells) {
     document.member("same", cells.same);
-    document.array("verdicts", grouped(cells.moved), [](const review::MovedGroup& group) {
+    document.array("verdicts", grouped(cells.moved), [](const diff::MovedGroup& group) {
         return Json{{"change", group.worse ? "worse" : "better"},
                     {"before", verdict_json(group.before)},
                     {"now", verdict_json(group.now)},
                     {"because", group.because},
                     {"cells", group.cells}};
     });
-    document.array("replaced", cells.replaced, [](const review::ReplacedCell& pair) {
+    document.array("replaced", cells.replaced, [](const diff::ReplacedCell& pair) {
         return Json{{"before", pair.before},
                     {"now", pair.now},
-                    {"values", json_list(pair.changes, [](const review::ValueChange& value) {
+                    {"values", json_list(pair.changes, [](const diff::ValueChange& value) {
                          return Json{{"field", value.field}, {"before", value.before}, {"now", value.now}};
                      })}};
     });
-    document.array("new", cells.fresh, [](const review::FreshCell& fresh) {
+    document.array("new", cells.fresh, [](const diff::FreshCell& fresh) {
         auto out = verdict_json(fresh.verdict);
         out["cell"] = fresh.cell;
         return out;
@@ -207,7 +207,7 @@ std::string diff_json(const DiffReport& report) {
     if (diff.cells) add_cell_changes(document, *diff.cells);
     document.array("pins", diff.pins, [](const std::string& line) { return Json(line); });
     document.array("facts", diff.facts, fact_json);
-    document.array("sizes", diff.sizes, [](const review::SizeChange& size) {
+    document.array("sizes", diff.sizes, [](const diff::SizeChange& size) {
         return Json{{"image", size.image}, {"before", size.before}, {"now", size.now}};
     });
     document.array("notes", diff.notes, [](const std::string& note) { return Json(note); });

@@ -11,7 +11,7 @@
 namespace cudamatrix::report {
 
 struct DiffReport {
-    const review::Diff& diff;
+    const diff::Diff& diff;
     ToolInfo tool;
     TextOptions text;
 };
@@ -25,7 +25,7 @@ struct DiffReport {
 [[nodiscard]] std::string diff_json(const DiffReport& report);
 
 /// same, verdicts, replaced, new, gone: what became of cells.
-void add_cell_changes(JsonDocument& document, const review::VerdictChanges& cells);
+void add_cell_changes(JsonDocument& document, const diff::VerdictChanges& cells);
 
 /// "rejected (driver-supports-cuda)".
 [[nodiscard]] std::string verdict_text(const RecordedVerdict& verdict);

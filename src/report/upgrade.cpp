@@ -11,8 +11,8 @@
 namespace cudamatrix::report {
 namespace {
 
-review::Diff diff_of(const UpgradeReport& report) {
-    review::Diff diff;
+diff::Diff diff_of(const UpgradeReport& report) {
+    diff::Diff diff;
     diff.before = report.matrix.path;
     diff.now = upgrade::to_string(report.outcome.aim);
     diff.cells = report.outcome.changes;

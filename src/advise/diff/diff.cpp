@@ -5,7 +5,7 @@
 
 #include "base/text.hpp"
 
-namespace cudamatrix::review {
+namespace cudamatrix::diff {
 namespace {
 
 std::vector<std::string> pins_moved(Lock before, Lock now) {
@@ -61,4 +61,4 @@ Diff compare(const Side& before, const Side& now) {
     return out;
 }
 
-}  // namespace cudamatrix::review
+}  // namespace cudamatrix::diff

@@ -12,7 +12,7 @@
 #include "knowledge/facts/facts.hpp"
 #include "render/lock/lock_file.hpp"
 
-namespace cudamatrix::review {
+namespace cudamatrix::diff {
 
 /// A matrix file with the lock beside it, a lock, a folder of facts, or a run: what each of them has.
 struct Side {
@@ -45,4 +45,4 @@ struct Diff {
 /// Both sides have a thing in common, or `notes` says which of them lacks it.
 [[nodiscard]] Diff compare(const Side& before, const Side& now);
 
-}  // namespace cudamatrix::review
+}  // namespace cudamatrix::diff

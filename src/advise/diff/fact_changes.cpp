@@ -6,7 +6,7 @@
 
 #include "base/text.hpp"
 
-namespace cudamatrix::review {
+namespace cudamatrix::diff {
 namespace {
 
 // Columns that say from where and when something is known, not what.
@@ -95,4 +95,4 @@ std::vector<FactChange> compare_facts(std::span<const Table> before, std::span<c
     return out;
 }
 
-}  // namespace cudamatrix::review
+}  // namespace cudamatrix::diff

@@ -9,7 +9,7 @@
 
 #include "knowledge/facts/facts.hpp"
 
-namespace cudamatrix::review {
+namespace cudamatrix::diff {
 
 /// What became of a row. One that was `checked` again says what it said: only its date or its sources are
 /// others.
@@ -34,4 +34,4 @@ struct FactChange {
 [[nodiscard]] std::vector<FactChange> compare_facts(std::span<const Table> before,
                                                     std::span<const Table> now);
 
-}  // namespace cudamatrix::review
+}  // namespace cudamatrix::diff

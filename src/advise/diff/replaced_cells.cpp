@@ -6,7 +6,7 @@
 #include <set>
 #include <utility>
 
-namespace cudamatrix::review {
+namespace cudamatrix::diff {
 namespace {
 
 std::string text_of(const Cell& cell, Field field) {
@@ -122,4 +122,4 @@ std::vector<ReplacedCell> replaced_cells(const CellsById& gone, const CellsById&
     return std::move(pairing).take();
 }
 
-}  // namespace cudamatrix::review
+}  // namespace cudamatrix::diff

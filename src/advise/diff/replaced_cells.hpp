@@ -8,7 +8,7 @@
 
 #include "knowledge/judge/judge.hpp"
 
-namespace cudamatrix::review {
+namespace cudamatrix::diff {
 
 using CellsById = std::map<std::string, const JudgedCell*, std::less<>>;
 
@@ -28,4 +28,4 @@ struct ReplacedCell {
 /// order of `gone`.
 [[nodiscard]] std::vector<ReplacedCell> replaced_cells(const CellsById& gone, const CellsById& fresh);
 
-}  // namespace cudamatrix::review
+}  // namespace cudamatrix::diff

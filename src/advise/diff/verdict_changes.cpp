@@ -9,7 +9,7 @@
 
 #include "knowledge/finding/finding.hpp"
 
-namespace cudamatrix::review {
+namespace cudamatrix::diff {
 namespace {
 
 RecordedVerdict to_record(const JudgedCell& cell, const std::vector<const Finding*>& findings) {
@@ -130,4 +130,4 @@ VerdictChanges compare_verdicts(const Verdicts& before, const Verdicts& now,
     return out;
 }
 
-}  // namespace cudamatrix::review
+}  // namespace cudamatrix::diff

@@ -15,7 +15,7 @@
 #include "matrix/matrix.hpp"
 #include "render/lock/lock_file.hpp"
 
-namespace cudamatrix::review {
+namespace cudamatrix::diff {
 
 /// The verdict of every cell, and where it is not accepted the rules that decided it: what `lock` records.
 [[nodiscard]] RecordedVerdicts verdicts_to_record(const Matrix& matrix, const Judgement& judgement);
@@ -78,4 +78,4 @@ struct MovedGroup {
 [[nodiscard]] VerdictChanges compare_verdicts(const Verdicts& before, const Verdicts& now,
                                               std::vector<ReplacedCell> replaced);
 
-}  // namespace cudamatrix::review
+}  // namespace cudamatrix::diff

@@ -244,7 +244,7 @@ void compare(Fleet& fleet, const Plan& plan, const Matrix& matrix, const Judgeme
     Target target;
     for (const auto& unit : plan.units)
         target.push_back(unit.rows);
-    std::vector<review::ReplacedCell> replaced;
+    std::vector<diff::ReplacedCell> replaced;
     const auto& cells = fleet.judgement().cells;
     for (std::size_t i = 0; i < cells.size(); ++i) {
         const auto after = fleet.values(i, target);
@@ -254,15 +254,15 @@ void compare(Fleet& fleet, const Plan& plan, const Matrix& matrix, const Judgeme
         if (!works && cells[i].verdict <= Verdict::degraded && fleet.is_kept(i))
             out.lost.push_back(cells[i].id);
         if (cell == nullptr || cell->id == cells[i].id) continue;
-        auto& pair = replaced.emplace_back(review::ReplacedCell{cells[i].id, cell->id, {}});
+        auto& pair = replaced.emplace_back(diff::ReplacedCell{cells[i].id, cell->id, {}});
         const auto before = fleet.values(cells[i].cell);
         for (std::size_t v = 0; v < before.size(); ++v) {
             if (before[v] != after[v])
                 pair.changes.push_back({std::string(fleet.variable(v).name()), before[v], after[v]});
         }
     }
-    out.changes = review::compare_verdicts(review::judged_verdicts(fleet.matrix(), fleet.judgement()),
-                                           review::judged_verdicts(matrix, now), std::move(replaced));
+    out.changes = diff::compare_verdicts(diff::judged_verdicts(fleet.matrix(), fleet.judgement()),
+                                         diff::judged_verdicts(matrix, now), std::move(replaced));
 }
 
 std::vector<Step> steps_of(const Fleet& fleet, const Plan& plan) {

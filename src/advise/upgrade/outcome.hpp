@@ -33,7 +33,7 @@ struct Outcome {
     std::string source;       ///< the whole file afterwards; empty: `refusal` says why
     std::string refusal;
     std::array<std::uint64_t, 4> verdicts{};  ///< of the cells afterwards, by Verdict
-    review::VerdictChanges changes;
+    diff::VerdictChanges changes;
     std::vector<std::string> lost;  ///< cells of `keep:` that work and would not, or would be no more
 };
 

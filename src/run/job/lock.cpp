@@ -50,13 +50,13 @@ namespace {
 Result<RecordedVerdicts> verdicts_of(const Job& job, const Lock& lock) {
     const auto& [matrix, facts, judgement, locked] = job.input;
     if (lock.configurations == job.plan.lock.configurations)
-        return review::verdicts_to_record(matrix, judgement);
+        return diff::verdicts_to_record(matrix, judgement);
     const auto known = with_configurations(facts, lock);
     JudgeOptions as_of;
     as_of.today = job.settings.judged_on;
     as_of.on_progress = [&](const JudgingProgress&) { return !job.interrupted(); };
     CM_TRY_ASSIGN(const auto anew, judge_whole(matrix, known, as_of));
-    return review::verdicts_to_record(matrix, anew);
+    return diff::verdicts_to_record(matrix, anew);
 }
 
 // Plans anew, with these decisions in place of the lock's.

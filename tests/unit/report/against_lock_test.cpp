@@ -14,7 +14,7 @@ namespace {
 Lock recorded(const Judged& data) {
     Lock lock;
     lock.facts = "abc";
-    lock.verdicts = review::verdicts_to_record(data.matrix, data.judgement);
+    lock.verdicts = diff::verdicts_to_record(data.matrix, data.judgement);
     return lock;
 }
 

@@ -27,7 +27,7 @@ std::string changed(std::string_view from, std::string_view to) {
 // "changed gpu-x: compute 7.5 -> 8.0"
 std::vector<std::string> changes(const Facts& before, const Facts& now) {
     std::vector<std::string> out;
-    for (const auto& row : review::compare_facts(before.laid_over(), now.laid_over())) {
+    for (const auto& row : diff::compare_facts(before.laid_over(), now.laid_over())) {
         std::vector<std::string> columns;
         for (const auto& column : row.columns)
             columns.push_back(fmt::format("{} {} -> {}", column.name, column.before, column.now));
@@ -43,7 +43,7 @@ using Lines = std::vector<std::string>;
 
 TEST_CASE("fact changes: the same facts have none") {
     CHECK(changes(Facts::embedded(), Facts::embedded()).empty());
-    CHECK(review::compare_facts(Facts::embedded().tables(), Facts::embedded().tables()).empty());
+    CHECK(diff::compare_facts(Facts::embedded().tables(), Facts::embedded().tables()).empty());
     CHECK(changes(facts_with(std::string(kRow)), facts_with(std::string(kRow))).empty());
 }
 

@@ -21,7 +21,7 @@ class Cells {
             by_id.emplace(cell.id, &cell);
     }
 
-    review::CellsById by_id;
+    diff::CellsById by_id;
 
   private:
     Matrix matrix_;
@@ -35,7 +35,7 @@ std::vector<std::string> replaced(const std::string& before, const std::string& 
         if (fresh.by_id.erase(id) != 0) gone.by_id.erase(id);
     }
     std::vector<std::string> out;
-    for (const auto& pair : review::replaced_cells(gone.by_id, fresh.by_id)) {
+    for (const auto& pair : diff::replaced_cells(gone.by_id, fresh.by_id)) {
         std::vector<std::string> parts;
         for (const auto& change : pair.changes)
             parts.push_back(fmt::format("{} {} -> {}", change.field, change.before, change.now));

@@ -231,7 +231,7 @@ TEST_CASE("every edit keeps every comment, is judged as it was promised, and lea
             CHECK(again->judgement.verdicts == out.verdicts);
             CHECK(steps(outcome(out.source, Aim::hold)) == "");
             if (aim != Aim::ambitious)
-                CHECK(std::ranges::none_of(out.changes.moved, &review::MovedVerdict::worse));
+                CHECK(std::ranges::none_of(out.changes.moved, &diff::MovedVerdict::worse));
         }
     }
 }
