@@ -40,6 +40,15 @@ std::string plain(std::string_view text) {
     return out;
 }
 
+std::string block(std::string_view text) {
+    auto out = plain(text::trim(text));
+    const auto digits = out.find_first_not_of("0123456789");
+    const bool is_number = digits != 0 && digits != std::string::npos && out[digits] == '.';
+    const bool is_mark = !out.empty() && (out[0] == '-' || out[0] == '+');
+    if (is_number || is_mark) out.insert(is_number ? digits : 0, 1, '\\');
+    return out;
+}
+
 std::string inside_html(std::string_view text) {
     std::string out;
     for (const auto& line : text::split(text, '\n')) {
@@ -78,6 +87,18 @@ void Comment::section(std::string_view head, const std::vector<std::string>& ite
     for (std::size_t i = 0; i < fitting; ++i)
         text_ += items[i];
     text_ += tail;
+}
+
+void Comment::each(const std::vector<std::string>& items, std::string_view noun) {
+    std::size_t left_out = 0;
+    for (const auto& item : items) {
+        if (text_.size() + item.size() <= kMarkdownLimit - kKept) {
+            text_ += item;
+        } else {
+            ++left_out;
+        }
+    }
+    if (left_out != 0) left_out_.push_back(text::count(left_out, noun));
 }
 
 std::string Comment::finish() && {

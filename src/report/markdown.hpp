@@ -11,6 +11,9 @@ namespace cudamatrix::report::markdown {
 /// `text` on one line without markup, HTML, or mention of a person or an issue; cut to 2,000 columns.
 [[nodiscard]] std::string plain(std::string_view text);
 
+/// The same where a block begins: neither a list nor a rule either.
+[[nodiscard]] std::string block(std::string_view text);
+
 /// The same between HTML tags, where Markdown does not reach: with its line ends, not cut.
 [[nodiscard]] std::string inside_html(std::string_view text);
 
@@ -28,6 +31,8 @@ class Comment {
     /// `head`, the items that fit below `room`, `tail`. Where none fits: nothing.
     void section(std::string_view head, const std::vector<std::string>& items, std::string_view tail,
                  std::string_view noun, std::size_t room = kMarkdownLimit - kKept);
+    /// Each of the items that fits.
+    void each(const std::vector<std::string>& items, std::string_view noun);
     /// The text, and a sentence that says what is left out.
     [[nodiscard]] std::string finish() &&;
 
