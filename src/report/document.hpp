@@ -51,7 +51,7 @@ struct Timeline {
         std::string label;
         std::string day;  ///< YYYY-MM-DD or YYYY-MM; before `first` it is shown at the left edge
         Tone tone = Tone::plain;
-        std::string what;
+        std::string what = {};
     };
     std::vector<Line> lines = {};  ///< one whose day is none of these months, or no day, has no mark
 };
@@ -84,5 +84,8 @@ struct Document {
 /// A comment on a pull request, within markdown::kMarkdownLimit. A section comes whole, or is counted as left
 /// out.
 [[nodiscard]] std::string document_comment(const Document& document);
+
+/// A page that stands alone and runs no script, for a screen of any width and for paper.
+[[nodiscard]] std::string document_html(const Document& document);
 
 }  // namespace cudamatrix::report

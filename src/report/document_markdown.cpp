@@ -10,19 +10,23 @@
 namespace cudamatrix::report {
 namespace {
 
-constexpr std::size_t kLongestTitle = 200;
 constexpr std::size_t kWidestLabelOfBlock = 40;
+
+// Of escaped text: GitHub would make a link of each address in it, of whatever scheme.
+std::string without_links(std::string_view escaped) {
+    return text::replace_all(text::replace_all(escaped, "://", ":<!-- -->//"), "www.", "www<!-- -->.");
+}
 
 // Of an item or a paragraph.
 std::string text_or_link(std::string_view text) {
-    return is_link(text) ? fmt::format("<{}>", text) : markdown::block(text);
+    return is_link(text) ? fmt::format("<{}>", text) : without_links(markdown::block(text));
 }
 
 // Between backticks nothing else has a meaning; a value that has what ends them, or the cell, stands in tags.
 std::string code_cell(std::string_view text) {
     if (text.find_first_of("`|\\") == std::string_view::npos)
         return fmt::format("`{}`", clipped(text, kLongestText));
-    return fmt::format("<code>{}</code>", markdown::plain(text));
+    return fmt::format("<code>{}</code>", without_links(markdown::plain(text)));
 }
 
 std::string markdown_cell(const Span& span) {
@@ -32,7 +36,7 @@ std::string markdown_cell(const Span& span) {
     return fmt::format("{}{}{}", sign, sign.empty() ? "" : " ",
                        is_link(trimmed) ? fmt::format("<{}>", trimmed)
                        : span.is_code   ? code_cell(trimmed)
-                                        : markdown::plain(trimmed));
+                                        : without_links(markdown::plain(trimmed)));
 }
 
 std::string fenced(const std::vector<std::string>& lines, std::string_view language) {
@@ -69,7 +73,7 @@ std::string markdown_of_block(const DocumentTable& block) {
         titles.push_back(title_of(block, i));
         line += is_number_column(block, i) ? " ---: |" : " --- |";
     }
-    auto out = markdown::row(titles) + line + "\n";
+    auto out = without_links(markdown::row(titles)) + line + "\n";
     for (const auto& row : block.rows) {
         out += '|';
         for (std::size_t i = 0; i < columns; ++i)
@@ -104,7 +108,7 @@ std::string markdown_of_block(const Timeline& block) {
 }
 
 std::string heading_of(std::string_view title, std::size_t level) {
-    const auto shown = markdown::plain(clipped(text::trim(title), kLongestTitle));
+    const auto shown = without_links(markdown::plain(clipped(text::trim(title), kLongestTitle)));
     return shown.empty() ? shown : fmt::format("{} {}\n", std::string(level, '#'), shown);
 }
 

@@ -13,6 +13,7 @@ namespace cudamatrix::report {
 
 /// Columns of a paragraph, an item or a value of which no more is shown.
 inline constexpr std::size_t kLongestText = 2000;
+inline constexpr std::size_t kLongestTitle = 200;  ///< the same of a heading
 
 /// What a tone looks like without a colour; empty for plain.
 [[nodiscard]] std::string_view sign_of(Tone tone);

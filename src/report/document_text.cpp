@@ -139,8 +139,11 @@ class ColumnsOfText {
         for (std::size_t i = 0; i < columns_; ++i) {
             if (row[i].text.empty()) continue;
             const auto title = i == 0 || rows_[0][i].text.empty() ? "" : rows_[0][i].text + ": ";
-            for (const auto& line : lines_within(title + row[i].text, width_ - 4))
-                out += (i == 0 ? "  " : "    ") + coloured(line, colour_of_tone(row[i].tone), colour_) + "\n";
+            std::size_t indent = i == 0 ? 2 : 4;
+            for (const auto& line : lines_within(title + row[i].text, width_ - 6)) {
+                out += std::string(indent, ' ') + coloured(line, colour_of_tone(row[i].tone), colour_) + "\n";
+                indent = i == 0 ? 2 : 6;
+            }
         }
         return out;
     }

@@ -1,5 +1,6 @@
 #include "report/page.hpp"
 
+#include <span>
 #include <utility>
 
 #include "base/sha256.hpp"
@@ -26,6 +27,34 @@ std::string source_of(std::string_view content) {
     return fmt::format("'sha256-{}'", text::to_base64(bytes));
 }
 
+// `name` with each value in its place. They come in their order in the file: what is put in is never looked
+// at again.
+std::string filled(std::string_view name, std::span<const std::pair<std::string_view, std::string>> values) {
+    constexpr std::string_view mark = "%%";
+    auto rest = part(name);
+    std::string out;
+    for (const auto& [place, value] : values) {
+        const auto at = rest.find(fmt::format("{}{}{}", mark, place, mark));
+        out += rest.substr(0, at);
+        out += value;
+        rest.remove_prefix(at + place.size() + 2 * mark.size());
+    }
+    return out.append(rest);
+}
+
+// Up to the body. Without a script none may run.
+std::string head_html(std::string_view title, std::string_view script) {
+    const auto style = part("page.css");
+    const auto scripts = script.empty() ? std::string() : fmt::format("script-src {}; ", source_of(script));
+    const std::pair<std::string_view, std::string> values[] = {
+        {"POLICY", fmt::format("default-src 'none'; style-src {}; {}base-uri 'none'; form-action 'none'",
+                               source_of(style), scripts)},
+        {"TITLE", xml::attribute(clipped(title, 200))},
+        {"STYLE", std::string(style)},
+    };
+    return filled("head.html", values);
+}
+
 }  // namespace
 
 std::string for_script_element(std::string_view json) {
@@ -37,28 +66,17 @@ std::string for_script_element(std::string_view json) {
 }
 
 std::string page_html(const Page& page) {
-    const auto style = part("page.css"), script = part("page.js");
+    const auto script = part("page.js");
     const std::pair<std::string_view, std::string> values[] = {
-        {"POLICY",
-         fmt::format("default-src 'none'; style-src {}; script-src {}; base-uri 'none'; form-action 'none'",
-                     source_of(style), source_of(script))},
-        {"TITLE", xml::attribute(clipped(page.title, 200))},
-        {"STYLE", std::string(style)},
         {"TOTALS", xml::attribute(clipped(page.totals, 1000))},
         {"DATA", for_script_element(page.data)},
         {"SCRIPT", std::string(script)},
     };
-    // In their order in the file: what is put in is never looked at again.
-    constexpr std::string_view mark = "%%";
-    auto rest = part("page.html");
-    std::string out;
-    for (const auto& [name, value] : values) {
-        const auto at = rest.find(fmt::format("{}{}{}", mark, name, mark));
-        out += rest.substr(0, at);
-        out += value;
-        rest.remove_prefix(at + name.size() + 2 * mark.size());
-    }
-    return out.append(rest);
+    return head_html(page.title, script) + filled("page.html", values);
+}
+
+std::string scriptless_page_html(std::string_view title, std::string_view body) {
+    return fmt::format("{}<body>\n{}</body>\n</html>\n", head_html(title, {}), body);
 }
 
 }  // namespace cudamatrix::report

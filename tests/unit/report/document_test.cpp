@@ -95,8 +95,8 @@ TEST_CASE("document as text: what is wide is wrapped, and loses nothing") {
                         old for CUDA 12.4.1
 )");
     CHECK(text_with(table, 43) == R"(  driver-supports-cuda
-    message: driver 470 is too old for CUDA
-    12.4.1
+    message: driver 470 is too old for
+      CUDA 12.4.1
     cells: 12
 )");
     CHECK(text_with(Paragraph{"driver 470 is too old for CUDA 12.4.1, says its rule"}, 40) ==
@@ -105,6 +105,13 @@ TEST_CASE("document as text: what is wide is wrapped, and loses nothing") {
           "  - driver 470 is too old for CUDA\n    12.4.1\n");
     CHECK(text_with(Timeline{"2026-11", 3, {{"driver", "2026-12", Tone::bad, "the end of its life"}}}, 40) ==
           "          NDJ  from 2026-11\n  driver |.x.| 2026-12 the end of its\n               life\n");
+    const std::string label(41, 'l');
+    CHECK(text_with(Timeline{"2026-11", 2, {{label, "2026-12"}, {"a", "2026-11"}}}) ==
+          std::string(44, ' ') + "ND  from 2026-11\n  " + std::string(37, 'l') + "... |.x| 2026-12\n  a" +
+              std::string(39, ' ') + " |x.| 2026-11\n");
+    CHECK(markdown_with(Timeline{"2026-11", 2, {{label, "2026-12"}}}) ==
+          "\n```\n" + std::string(42, ' ') + "ND  from 2026-11\n" + std::string(37, 'l') +
+              "... |.x| 2026-12\n```\n");
     auto wide = fixtures::filled_with(std::string(3000, 'x'));
     CHECK(fixtures::widest_line(document_text(wide, {.width = 100})) > 2000);  // code, as it is
     for (auto& section : wide.sections)
@@ -215,7 +222,14 @@ TEST_CASE("document as Markdown: only an address is a link") {
           "https://a b", "https://a|b", "https://a>b", "https://a<b", "https://a\"b", "https://a'b",
           "https://a`b", "https://a\\b", "https://a\nb", "https://\xc3\xa4", "see https://example.org"})
         CHECK_MESSAGE(!contains(markdown_with(one_cell(none)), "| <"), none);
-    CHECK(markdown_with(Paragraph{"https://a|b"}) == "\nhttps://a\\|b\n");
+    // GitHub itself makes no link of them either.
+    CHECK(markdown_with(Paragraph{"https://a|b"}) == "\nhttps:<!-- -->//a\\|b\n");
+    CHECK(markdown_with(DocumentList{{"see http://a.b or www.a.b"}}) ==
+          "\n- see http:<!-- -->//a.b or www<!-- -->.a.b\n");
+    CHECK(markdown_with(DocumentTable{{"www.a"}, {{"ftp://a"}, {{"a://`", Tone::plain, true}}}}) ==
+          "\n| www<!-- -->.a |\n| --- |\n| ftp:<!-- -->//a |\n| <code>a:<!-- -->//\\`</code> |\n");
+    CHECK(document_markdown({"http://a", {"http://b"}, {{"http://c"}}}) ==
+          "# http:<!-- -->//a\n\nhttp:<!-- -->//b\n\n## http:<!-- -->//c\n");
 }
 
 TEST_CASE("document as Markdown: code is text whatever is in it") {
