@@ -273,14 +273,32 @@ std::optional<std::int64_t> day_number(std::string_view text) {
     return std::chrono::sys_days(date).time_since_epoch().count();
 }
 
-std::string months_later(std::string_view day, unsigned months) {
+namespace {
+
+std::string text_of(std::chrono::year_month_day date) {
+    return fmt::format("{:04}-{:02}-{:02}", static_cast<int>(date.year()),
+                       static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()));
+}
+
+}  // namespace
+
+std::string months_later(std::string_view day, int months) {
     const auto number = day_number(day);
     if (!number) return {};
     const std::chrono::year_month_day from{std::chrono::sys_days{std::chrono::days{*number}}};
     auto date = from + std::chrono::months(months);
     if (!date.ok()) date = date.year() / date.month() / std::chrono::last;
-    return fmt::format("{:04}-{:02}-{:02}", static_cast<int>(date.year()),
-                       static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()));
+    return text_of(date);
+}
+
+std::string days_later(std::string_view day, int days) {
+    const auto number = day_number(day);
+    return number ? text_of(std::chrono::sys_days{std::chrono::days{*number + days}}) : std::string();
+}
+
+std::string last_day_of(std::string_view day) {
+    const auto first = std::string(day) + "-01";
+    return day.size() == 7 && is_date(first) ? days_later(months_later(first, 1), -1) : std::string(day);
 }
 
 std::string snapshot_time(std::string_view text) {

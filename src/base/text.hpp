@@ -90,9 +90,13 @@ namespace cudamatrix {
     return day_number(text).has_value();
 }
 
-/// YYYY-MM-DD so many months after such a day, the last of the month where that is shorter; empty for what is
-/// no day.
-[[nodiscard]] std::string months_later(std::string_view day, unsigned months);
+/// YYYY-MM-DD so many months after such a day (before it, where they are negative), the last of the month
+/// where that is shorter; empty for what is no day.
+[[nodiscard]] std::string months_later(std::string_view day, int months);
+/// YYYY-MM-DD, the last day of a month that is written YYYY-MM; everything else as it is.
+[[nodiscard]] std::string last_day_of(std::string_view day);
+/// As months_later, by days.
+[[nodiscard]] std::string days_later(std::string_view day, int days);
 
 /// What snapshot services call a time: of a day its first second (2026-11-01 is 20261101T000000Z), of such a
 /// time itself. Empty for what is neither.

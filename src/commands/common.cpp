@@ -139,6 +139,17 @@ OnProgress watched(const World& world) {
     return Watch(world);
 }
 
+std::function<Result<Matrix>(std::string_view)> rereader(const Loaded& loaded) {
+    return [&loaded](std::string_view source) -> Result<Matrix> {
+        const auto reader = [&](const std::filesystem::path& path,
+                                std::uint64_t limit) -> Result<std::string> {
+            return path == loaded.matrix.path ? std::string(source) : file::read(path, limit);
+        };
+        return read_matrix_file(loaded.matrix.path, rules::mistakes_in_ids, lookup::names_in(loaded.facts),
+                                reader);
+    };
+}
+
 Status use_fixes_that_work(Loaded& loaded, const World& world) {
     CM_TRY_ASSIGN(const auto tally, solve::verify_fixes(loaded.matrix, loaded.facts, loaded.today,
                                                         loaded.judgement, watched(world)));

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -49,6 +50,9 @@ struct Loaded {
 /// Warns on stderr of old facts.
 [[nodiscard]] Result<std::unique_ptr<Loaded>> load(const MatrixOptions& options, const World& world,
                                                    bool list_cells = true);
+
+/// Reads the matrix file as if it had another text; it holds as long as `loaded`.
+[[nodiscard]] std::function<Result<Matrix>(std::string_view source)> rereader(const Loaded& loaded);
 
 /// Puts ways out that work on the whole cell in the place of those that the rules offer: for commands that
 /// print findings. Says on stderr where a search for them was given up. Fails as interrupted.

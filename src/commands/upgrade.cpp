@@ -3,6 +3,7 @@
 #include <set>
 #include <utility>
 
+#include "advise/upgrade/newer_values.hpp"
 #include "advise/upgrade/outcome.hpp"
 #include "base/file.hpp"
 #include "base/text.hpp"
@@ -39,7 +40,8 @@ std::optional<upgrade::Aim> aim_named(std::string_view word) {
 }
 
 // "cuda=12.8.1,torch=2.8.0+cu128" in words of a matrix file.
-Result<upgrade::Wanted> wanted_values(const std::string& text, const Spelling& spelling) {
+Result<upgrade::Wanted> wanted_values(const std::string& text, const Loaded& loaded,
+                                      const Spelling& spelling) {
     upgrade::Wanted out;
     std::set<Field> seen;
     for (const auto& part : text::split(text, ',')) {
@@ -62,30 +64,28 @@ Result<upgrade::Wanted> wanted_values(const std::string& text, const Spelling& s
         if (!seen.insert(*field).second)
             return input_failure(fmt::format("{}: {} is named twice", label, info(*field).name),
                                  "keep one of the two");
-        out.emplace_back(*field, std::get<Value>(value).text);
+        const auto& named = std::get<Value>(value).text;
+        const auto released = upgrade::life_of(loaded.facts, *field, named).released;
+        if (released > loaded.today.substr(0, released.size()))
+            return input_failure(
+                fmt::format("{}: it came out on {}, after {}", label, released, loaded.today),
+                "name a value that was out then, or a later --on");
+        out.emplace_back(*field, named);
     }
     return out;
 }
 
 Result<upgrade::Outcome> find(const UpgradeOptions& options, const Loaded& loaded, const World& world) {
-    const auto names = lookup::names_in(loaded.facts);
-    const auto read = [&](std::string_view source) -> Result<Matrix> {
-        const auto reader = [&](const std::filesystem::path& path,
-                                std::uint64_t limit) -> Result<std::string> {
-            return path == loaded.matrix.path ? std::string(source) : file::read(path, limit);
-        };
-        return read_matrix_file(loaded.matrix.path, rules::mistakes_in_ids, names, reader);
-    };
     const auto aim = aim_named(options.to);
     upgrade::Wanted wanted;
     if (!aim) {
-        CM_TRY_ASSIGN(wanted, wanted_values(options.to, said_spellings(loaded.facts, world)));
+        CM_TRY_ASSIGN(wanted, wanted_values(options.to, loaded, said_spellings(loaded.facts, world)));
     }
     upgrade::Fleet fleet(loaded.matrix, loaded.judgement, loaded.facts, loaded.today, std::move(wanted),
                          watched(world));
     CM_TRY_ASSIGN(const auto plan, upgrade::plan_for(fleet, aim.value_or(upgrade::Aim::wanted)));
     if (fleet.is_stopped()) return rules::interrupted();
-    return upgrade::carried_out(fleet, plan, read, watched(world));
+    return upgrade::carried_out(fleet, plan, rereader(loaded), watched(world));
 }
 
 Status write_source(const std::string& path, const std::string& source) {

@@ -20,22 +20,24 @@ diff::Diff diff_of(const UpgradeReport& report) {
     return diff;
 }
 
-// "torch  2.5.1+cu124 -> 2.6.0+cu124", "driver  580.178.04 is added", "python  3.9 is dropped".
+// "torch  2.5.1+cu124 -> 2.6.0+cu124"
 std::string step_lines(const std::vector<upgrade::Step>& steps) {
     std::size_t widest = 0;
     for (const auto& step : steps)
         widest = std::max(widest, step.field.size());
     std::string out;
-    for (const auto& [field, before, now] : steps) {
-        const auto what = before.empty() ? now + " is added"
-                          : now.empty()  ? before + " is dropped"
-                                         : fmt::format("{} -> {}", before, now);
-        out += fmt::format("  {:{}}  {}\n", field, widest, what);
-    }
+    for (const auto& step : steps)
+        out += fmt::format("  {:{}}  {}\n", step.field, widest, upgrade_step_text(step));
     return out;
 }
 
 }  // namespace
+
+std::string upgrade_step_text(const upgrade::Step& step) {
+    return step.before.empty() ? step.now + " is added"
+           : step.now.empty()  ? step.before + " is dropped"
+                               : fmt::format("{} -> {}", step.before, step.now);
+}
 
 std::string upgrade_text(const UpgradeReport& report) {
     const auto& outcome = report.outcome;
@@ -53,18 +55,20 @@ std::string upgrade_text(const UpgradeReport& report) {
     return out + "\n" + upgrade_patch(report);
 }
 
+Json upgrade_step_json(const upgrade::Step& step) {
+    return Json{{"field", step.field}, {"before", step.before}, {"now", step.now}};
+}
+
 std::string upgrade_json(const UpgradeReport& report) {
     const auto& outcome = report.outcome;
     JsonDocument document(report.tool);
     document.member("matrix", report.matrix.path);
     document.member("aim", upgrade::to_string(outcome.aim));
-    document.array("steps", outcome.steps, [](const upgrade::Step& step) {
-        return Json{{"field", step.field}, {"before", step.before}, {"now", step.now}};
-    });
+    document.array("steps", outcome.steps, upgrade_step_json);
     document.member("written", report.written);
     document.member("refusal", outcome.refusal);
     document.member("source", outcome.source);
-    document.member("verdicts", verdicts_json(outcome.verdicts));
+    document.member("counts", verdicts_json(outcome.verdicts));
     document.array("lost", outcome.lost, [](const std::string& cell) { return Json(cell); });
     add_cell_changes(document, outcome.changes);
     return std::move(document).finish();

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "advise/upgrade/outcome.hpp"
+#include "base/json.hpp"
 #include "matrix/matrix.hpp"
 #include "report/inputs.hpp"
 
@@ -24,5 +25,10 @@ struct UpgradeReport {
 [[nodiscard]] std::string upgrade_json(const UpgradeReport& report);
 /// A unified diff for `patch -p0`, and nothing else.
 [[nodiscard]] std::string upgrade_patch(const UpgradeReport& report);
+
+/// "2.5.1+cu124 -> 2.6.0+cu124", "580.178.04 is added", "3.9 is dropped".
+[[nodiscard]] std::string upgrade_step_text(const upgrade::Step& step);
+/// {"field", "before", "now"}
+[[nodiscard]] Json upgrade_step_json(const upgrade::Step& step);
 
 }  // namespace cudamatrix::report

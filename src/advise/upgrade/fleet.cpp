@@ -7,6 +7,7 @@
 
 #include "advise/upgrade/newer_values.hpp"
 #include "base/text.hpp"
+#include "knowledge/facts/images.hpp"
 #include "knowledge/facts/lookup.hpp"
 #include "knowledge/facts/pep440.hpp"
 #include "knowledge/judge/own_rules.hpp"
@@ -46,6 +47,29 @@ std::string companion_text(const Facts& facts, std::string_view package, std::st
     const auto row =
         known ? lookup::torch_companion(facts, pep440::canonical_name(package), known->exact) : std::nullopt;
     return row ? std::string(row->text("version")) : std::string();
+}
+
+// What the tag of an image says that it holds, as cells write it beside the image.
+std::vector<std::pair<Field, std::string>> held_by(const Facts& facts, std::string_view image) {
+    const auto reference = lookup::image_reference(image);
+    const auto repository = lookup::image_repository(facts, reference.repository);
+    const auto scheme = repository ? repository->text("scheme") : std::string_view();
+    if (const auto tag = lookup::cuda_tag(reference.tag); tag && scheme == "cuda")
+        return {{Field::cuda, tag->cuda}};
+    if (const auto tag = lookup::pytorch_tag(reference.tag); tag && scheme == "pytorch")
+        return {{Field::torch, fmt::format("{}+{}", tag->release(), tag->variant())},
+                {Field::cuda, tag->cuda}};
+    return {};
+}
+
+// The tag of the same kind and system with another CUDA; an image that is none of nvidia/cuda stays.
+std::string image_with_cuda(const Facts& facts, const std::string& image, const std::string& cuda) {
+    const auto reference = lookup::image_reference(image);
+    const auto repository = lookup::image_repository(facts, reference.repository);
+    auto tag = lookup::cuda_tag(reference.tag);
+    if (!tag || !repository || repository->text("scheme") != "cuda" || reference.pinned) return image;
+    tag->cuda = cuda;
+    return fmt::format("{}:{}", reference.name, tag->text());
 }
 
 }  // namespace
@@ -118,9 +142,14 @@ void Fleet::add_candidates(std::vector<solve::Variable>& variables) {
     for (const auto& [field, text] : wanted_)
         offer(field, text);
     for (const auto& [variable, present, values] : found) {
+        const auto field = variables[variable].field;
         for (const auto* list : {&values.on_line, &values.beyond}) {
-            for (const auto& text : *list)
-                offer(variables[variable].field, text);
+            for (const auto& text : *list) {
+                offer(field, text);
+                if (field != Field::image) continue;
+                for (const auto& [other, held] : held_by(facts_, text))
+                    offer(other, held);
+            }
         }
     }
     for (auto& variable : variables) {
@@ -248,7 +277,10 @@ void Fleet::place_cells() {
             });
             rows.push_back(static_cast<std::size_t>(row - unit.rows.begin()));
         }
-        before_.push_back(cache_->verdict(assignment));
+        auto& verdicts = before_by_rule_.emplace_back();
+        for (std::size_t rule = 0; rule < cache_->size(); ++rule)
+            verdicts.push_back(cache_->verdict(rule, assignment));
+        before_.push_back(verdicts.empty() ? Verdict::accepted : *std::ranges::max_element(verdicts));
     }
 }
 
@@ -272,8 +304,36 @@ Target Fleet::with(const Target& target, std::size_t unit, std::size_t row, std:
                    std::uint32_t value) const {
     auto out = target;
     out[unit][row][at] = value;
-    const auto torch_at = units_[unit].variables[at];
-    if (variable(torch_at).field != Field::torch) return out;
+    const auto moved_at = units_[unit].variables[at];
+    const auto moved = text(moved_at, value);
+    if (variable(moved_at).field == Field::torch) move_companions(out, unit, row, moved);
+    if (variable(moved_at).field == Field::image) {
+        for (const auto& [field, held] : held_by(facts_, moved)) {
+            follow(out, unit, row, field, [&held = held](const std::string&) { return held; });
+            if (field == Field::torch) move_companions(out, unit, row, held);
+        }
+    }
+    if (variable(moved_at).field == Field::cuda) {
+        follow(out, unit, row, Field::image,
+               [&](const std::string& image) { return image_with_cuda(facts_, image, moved); });
+    }
+    return out;
+}
+
+void Fleet::follow(Target& out, std::size_t unit, std::size_t row, Field field,
+                   const std::function<std::string(const std::string&)>& value_for) const {
+    for (std::size_t u = 0; u < units_.size(); ++u) {
+        const auto front = u == unit ? row : units_[u].front;
+        for (std::size_t v = 0; v < units_[u].variables.size(); ++v) {
+            const auto at = units_[u].variables[v];
+            if (variable(at).field != field || text(at, out[u][front][v]).empty()) continue;
+            const auto now = variable(at).find(value_for(text(at, out[u][front][v])));
+            if (now) out[u][front][v] = *now;
+        }
+    }
+}
+
+void Fleet::move_companions(Target& out, std::size_t unit, std::size_t row, std::string_view torch) const {
     for (std::size_t u = 0; u < units_.size(); ++u) {
         for (std::size_t v = 0; v < units_[u].variables.size(); ++v) {
             const auto package = units_[u].variables[v];
@@ -281,10 +341,9 @@ Target Fleet::with(const Target& target, std::size_t unit, std::size_t row, std:
             if (variable(package).package.empty() || text(package, present).empty() ||
                 text(package, present) == kCompanionVersion || text(package, present) == kAnyVersion)
                 continue;
-            if (const auto release = companion(package, text(torch_at, value))) present = *release;
+            if (const auto release = companion(package, torch)) present = *release;
         }
     }
-    return out;
 }
 
 const solve::Assignment& Fleet::moved(std::size_t cell, const Target& target) {
@@ -300,6 +359,28 @@ const solve::Assignment& Fleet::moved(std::size_t cell, const Target& target) {
 
 Verdict Fleet::after(std::size_t cell, const Target& target) {
     return cache_->verdict(moved(cell, target));
+}
+
+std::vector<std::size_t> Fleet::refused_by(std::size_t cell, const Target& target) {
+    std::vector<std::size_t> out;
+    const auto& assignment = moved(cell, target);
+    for (std::size_t rule = 0; rule < cache_->size(); ++rule) {
+        if (cache_->verdict(rule, assignment) > solve::kGoodEnough) out.push_back(rule);
+    }
+    return out;
+}
+
+Finding Fleet::refusal(std::size_t rule, std::size_t cell, const Target& target) {
+    auto findings = cache_->findings(rule, moved(cell, target));
+    return *std::ranges::max_element(findings, {}, [](const Finding& finding) { return finding.verdict(); });
+}
+
+Verdict Fleet::verdict_with(std::size_t cell,
+                            std::initializer_list<std::pair<std::size_t, std::uint32_t>> values) {
+    scratch_ = cells_[cell];
+    for (const auto& [variable, value] : values)
+        scratch_[variable] = value;
+    return cache_->verdict(scratch_);
 }
 
 bool Fleet::is_kept(std::size_t cell) const {
@@ -330,11 +411,20 @@ std::vector<std::string> Fleet::values(std::size_t cell, const Target& target) {
     return out;
 }
 
+// One limit more is worse, whatever others there are; where nothing works there is nothing to lose.
+bool Fleet::is_worse(std::size_t cell, const Target& target) {
+    const auto& assignment = moved(cell, target);
+    if (before_[cell] > solve::kGoodEnough) return cache_->verdict(assignment) > before_[cell];
+    for (std::size_t rule = 0; rule < cache_->size(); ++rule) {
+        if (cache_->verdict(rule, assignment) > before_by_rule_[cell][rule]) return true;
+    }
+    return false;
+}
+
 bool Fleet::makes_worse(const Target& target) {
-    const auto is_worse = [&](std::size_t cell) { return after(cell, target) > before_[cell]; };
-    if (suspect_ < cells_.size() && is_worse(suspect_)) return true;
+    if (suspect_ < cells_.size() && is_worse(suspect_, target)) return true;
     for (std::size_t cell = 0; cell < cells_.size() && cache_->may_go_on(); ++cell) {
-        if (!is_worse(cell)) continue;
+        if (!is_worse(cell, target)) continue;
         suspect_ = cell;
         return true;
     }

@@ -4,6 +4,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <initializer_list>
 #include <map>
 #include <optional>
 #include <string>
@@ -48,6 +50,7 @@ class Fleet {
           Wanted wanted = {}, const OnProgress& on_progress = {});
 
     [[nodiscard]] const std::vector<Unit>& units() const { return units_; }
+    [[nodiscard]] std::size_t variable_count() const { return cache_->variables().size(); }
     [[nodiscard]] const solve::Variable& variable(std::size_t index) const {
         return cache_->variables()[index];
     }
@@ -63,12 +66,19 @@ class Fleet {
 
     /// Every row in its own place.
     [[nodiscard]] Target present() const;
-    /// The target with another value in a row of a unit; packages that go with its torch (`companions`)
-    /// follow.
+    /// The target with another value in a row of a unit. What goes with it follows: packages with their
+    /// torch, the CUDA and torch beside an image that names them in its tag, and the tag with its CUDA.
     [[nodiscard]] Target with(const Target& target, std::size_t unit, std::size_t row, std::size_t at,
                               std::uint32_t value) const;
 
     [[nodiscard]] Verdict after(std::size_t cell, const Target& target);
+    /// The rules that speak against what the cell would be: numbers for `refusal`, in the order of the list.
+    [[nodiscard]] std::vector<std::size_t> refused_by(std::size_t cell, const Target& target);
+    /// The worst that one of them says of it.
+    [[nodiscard]] Finding refusal(std::size_t rule, std::size_t cell, const Target& target);
+    /// What the cell as it is would be with other values of some variables.
+    [[nodiscard]] Verdict verdict_with(std::size_t cell,
+                                       std::initializer_list<std::pair<std::size_t, std::uint32_t>> values);
     /// Whether `keep:` names the cell.
     [[nodiscard]] bool is_kept(std::size_t cell) const;
     /// Whether it names one that works and that is in the row of the unit.
@@ -77,7 +87,8 @@ class Fleet {
     [[nodiscard]] std::vector<std::string> values(const Cell& cell) const;
     [[nodiscard]] std::vector<std::string> values(std::size_t cell, const Target& target);
 
-    /// Whether a cell would be worse than it is; the last one that was is looked at first.
+    /// Whether a cell would be worse than it is, or one that works have a limit more; the last one that was
+    /// is looked at first.
     [[nodiscard]] bool makes_worse(const Target& target);
     /// Cells that would work, of those that the target changes and of the others.
     [[nodiscard]] std::size_t working(const Target& target);
@@ -99,6 +110,12 @@ class Fleet {
     void add_unit(const std::vector<Field>& fields, const std::vector<std::vector<const Value*>>& rows,
                   std::optional<std::size_t> axis);
     [[nodiscard]] std::size_t newest_row(const Unit& unit) const;
+    [[nodiscard]] bool is_worse(std::size_t cell, const Target& target);
+    /// In the row, and in the fronts of the other units, the value that `value_for` gives for the present
+    /// one.
+    void follow(Target& out, std::size_t unit, std::size_t row, Field field,
+                const std::function<std::string(const std::string&)>& value_for) const;
+    void move_companions(Target& out, std::size_t unit, std::size_t row, std::string_view torch) const;
     [[nodiscard]] std::optional<std::uint32_t> companion(std::size_t package, std::string_view torch) const;
     [[nodiscard]] const solve::Assignment& moved(std::size_t cell, const Target& target);
 
@@ -114,6 +131,7 @@ class Fleet {
     std::vector<solve::Assignment> cells_;
     std::vector<std::vector<std::size_t>> rows_of_;  ///< by cell and unit; the unit's size: none of its rows
     std::vector<Verdict> before_;
+    std::vector<std::vector<Verdict>> before_by_rule_;
     solve::Assignment scratch_;
     std::size_t suspect_ = 0;
 };

@@ -105,17 +105,21 @@ NewerValues newer_cuda(const Facts& facts, std::string_view present, std::string
     return out;
 }
 
-// Builds with CUDA that have a wheel, of the newest release of each minor; the newest CUDA first.
-std::vector<std::string> builds_of(const Facts& facts, const Row& release) {
+// Builds with CUDA that have a wheel, in the words `text` of the release: the one that the index serves
+// without a variant, then the newest CUDA first.
+std::vector<std::string> builds_of(const Facts& facts, const Row& release, std::string_view text) {
     std::vector<Release> builds;
     std::set<std::string, std::less<>> seen;
     for (const auto& wheel : facts.rows("torch_wheels")) {
         if (wheel.text("torch") != release.text("torch") || !wheel.has("cuda")) continue;
         if (lookup::is_yanked_build(facts, wheel) || !seen.emplace(wheel.text("variant")).second) continue;
-        builds.push_back({lookup::required_version(wheel, "cuda"),
-                          fmt::format("{}+{}", release.text("torch"), wheel.text("variant"))});
+        builds.push_back(
+            {lookup::required_version(wheel, "cuda"), fmt::format("{}+{}", text, wheel.text("variant"))});
     }
-    return texts(std::move(builds));
+    auto out = texts(std::move(builds));
+    const auto usual = fmt::format("{}+{}", text, release.text("default_variant"));
+    std::stable_partition(out.begin(), out.end(), [&](const std::string& build) { return build == usual; });
+    return out;
 }
 
 NewerValues newer_torch(const Facts& facts, std::string_view present, std::string_view day) {
@@ -143,7 +147,7 @@ NewerValues newer_torch(const Facts& facts, std::string_view present, std::strin
             into.push_back(text + variant);
             continue;
         }
-        for (auto& build : builds_of(facts, *row)) {
+        for (auto& build : builds_of(facts, *row, text)) {
             if (!is_same || build.ends_with(variant)) into.push_back(std::move(build));
         }
     }

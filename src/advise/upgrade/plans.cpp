@@ -3,10 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <initializer_list>
+#include <optional>
+#include <span>
 #include <utility>
 
 #include "advise/upgrade/newer_values.hpp"
 #include "base/text.hpp"
+#include "base/version.hpp"
+#include "knowledge/facts/lookup.hpp"
 
 namespace cudamatrix::upgrade {
 namespace {
@@ -35,6 +39,7 @@ class Planning {
         if (fleet_.working(target_) == 0) {
             target_ = fronts_;
             move_all();
+            if (fleet_.working(target_) == 0) target_ = fronts_;
         }
         return finished(Aim::next);
     }
@@ -87,7 +92,7 @@ class Planning {
         for (const auto field : {Field::driver, Field::os})
             each_front(field, [&](std::size_t u, std::size_t v) { move_host(u, v); });
         lead();
-        repeat({Field::python, Field::cuda, Field::driver, Field::os},
+        repeat({Field::image, Field::python, Field::cuda, Field::driver, Field::os},
                [&](std::size_t u, std::size_t v) { move_if_none_is_lost(u, v); });
     }
 
@@ -154,18 +159,97 @@ class Planning {
     template <class Accepts>
     void advance(std::size_t u, std::size_t row, std::size_t v, const Values& values,
                  const Accepts& accepts) {
-        for (const auto value : values) {
-            if (target_[u][row][v] == value) return;
-            auto moved = fleet_.with(target_, u, row, v, value);
-            if (is_taken(moved, u, row) || !accepts(moved)) continue;
-            target_ = std::move(moved);
-            return;
+        for (std::size_t first = 0, behind = 0; first < values.size(); first = behind) {
+            while (behind < values.size() && release(u, v, values[behind]) == release(u, v, values[first]))
+                ++behind;
+            const auto builds = std::span(values).subspan(first, behind - first);
+            // Of the builds of one release first those that go with a toolkit.
+            for (const bool with_toolkit : {true, false}) {
+                for (const auto value : builds) {
+                    if (target_[u][row][v] == value) return;
+                    for (auto& moved : steps_to(u, row, v, value)) {
+                        if (goes_with_toolkit(moved) != with_toolkit || is_taken(moved, u, row)) continue;
+                        if (!accepts(moved)) continue;
+                        target_ = std::move(moved);
+                        return;
+                    }
+                }
+            }
         }
     }
 
-    // Newest first, what the front may become: of what machines bring the ones that last, the longest first.
-    [[nodiscard]] Values choices(std::size_t u, std::size_t v) const {
+    // What all builds of a torch have in common, and all kinds of an image.
+    [[nodiscard]] std::string release(std::size_t u, std::size_t v, std::uint32_t value) const {
+        const auto text = fleet_.text(variable(u, v), value);
+        return text.substr(0, text.find_first_of(about(u, v).field == Field::image ? "-" : "+"));
+    }
+
+    // Whether the toolkit is that of the torch, where the target has both.
+    [[nodiscard]] bool goes_with_toolkit(const Target& target) {
+        const auto minor = cuda_of_torch(target);
+        bool goes = true;
+        each_front(Field::cuda, [&](std::size_t u, std::size_t v) {
+            const auto version = Version::parse(fleet_.text(variable(u, v), target[u][front(u)][v]));
+            goes = goes && (!minor || !version || version->major_minor() == minor->major_minor());
+        });
+        return goes;
+    }
+
+    // The minor of the CUDA that a build of torch is made with.
+    [[nodiscard]] std::optional<Version> cuda_of_build(std::string_view torch) const {
+        const auto known = lookup::torch(fleet_.facts(), torch, "x86_64");
+        if (!known || !known->wheel || !known->wheel->has("cuda")) return std::nullopt;
+        return lookup::required_version(*known->wheel, "cuda");
+    }
+
+    // A value in the place of another; of a torch first with the toolkit that goes with it.
+    [[nodiscard]] std::vector<Target> steps_to(std::size_t u, std::size_t row, std::size_t v,
+                                               std::uint32_t value) {
+        auto plain = fleet_.with(target_, u, row, v, value);
+        const auto minor = about(u, v).field == Field::torch
+                               ? cuda_of_build(fleet_.text(variable(u, v), value))
+                               : std::nullopt;
+        auto together = plain;
+        if (minor) {
+            each_front(Field::cuda, [&](std::size_t other, std::size_t at) {
+                const auto at_row = other == u ? row : front(other);
+                for (const auto cuda : choices_with(other, at, *minor)) {
+                    together = fleet_.with(together, other, at_row, at, cuda);
+                    return;
+                }
+            });
+        }
+        std::vector<Target> out;
+        if (together != plain) out.push_back(std::move(together));
+        out.push_back(std::move(plain));
+        return out;
+    }
+
+    // Newer toolkits of that minor.
+    [[nodiscard]] Values choices_with(std::size_t u, std::size_t v, const Version& minor) const {
         auto values = fleet_.newer(variable(u, v), original(u, front(u), v)).beyond;
+        std::erase_if(values, [&](std::uint32_t value) {
+            const auto version = Version::parse(fleet_.text(variable(u, v), value));
+            return !version || version->major_minor() != minor.major_minor();
+        });
+        return values;
+    }
+
+    // Nothing where no torch of the target has a build for a CUDA.
+    [[nodiscard]] std::optional<Version> cuda_of_torch(const Target& target) {
+        std::optional<Version> out;
+        each_front(Field::torch, [&](std::size_t u, std::size_t v) {
+            if (!out) out = cuda_of_build(fleet_.text(variable(u, v), target[u][front(u)][v]));
+        });
+        return out;
+    }
+
+    // Newest first, what the front may become: of what machines bring the ones that last, the longest first.
+    // Beside a torch the toolkit is that of its build.
+    [[nodiscard]] Values choices(std::size_t u, std::size_t v) {
+        const auto minor = about(u, v).field == Field::cuda ? cuda_of_torch(target_) : std::nullopt;
+        auto values = minor ? choices_with(u, v, *minor)
+                            : fleet_.newer(variable(u, v), original(u, front(u), v)).beyond;
         // What ends soon is taken only where all do.
         for (const auto& day : {fleet_.today(), horizon_}) {
             auto lasting = values;
@@ -173,11 +257,24 @@ class Planning {
             if (!lasting.empty()) values = std::move(lasting);
         }
         if (is_of_host(u, v)) {
+            std::erase_if(values, [&](std::uint32_t value) { return !outlives(u, v, value); });
             std::ranges::stable_sort(values, [&](std::uint32_t a, std::uint32_t b) {
                 return life(u, v, a).ends > life(u, v, b).ends;
             });
         }
         return values;
+    }
+
+    // All rows of the axis; one whose end nobody knows outlives what has ended.
+    [[nodiscard]] bool outlives(std::size_t u, std::size_t v, std::uint32_t value) const {
+        const auto ends = life(u, v, value).ends;
+        for (const auto& row : fleet_.units()[u].rows) {
+            const auto other = life(u, v, row[v]);
+            if (has_ended(other, fleet_.today())) continue;
+            if (ends.empty() || other.ends.empty() || last_day_of(ends) <= last_day_of(other.ends))
+                return false;
+        }
+        return true;
     }
 
     [[nodiscard]] bool is_of_host(std::size_t u, std::size_t v) const {
@@ -217,16 +314,12 @@ class Planning {
     }
 
     void lead_with(std::size_t u, std::size_t v) {
-        const auto release = [&](std::uint32_t value) {
-            const auto text = fleet_.text(variable(u, v), value);
-            return text.substr(0, text.find_first_of(about(u, v).field == Field::image ? "-" : "+"));
-        };
         const auto values = choices(u, v);
         for (std::size_t i = 0; i < values.size();) {
             std::size_t best = 0;
             Target chosen;
             const auto first = i;
-            for (; i < values.size() && release(values[i]) == release(values[first]); ++i) {
+            for (; i < values.size() && release(u, v, values[i]) == release(u, v, values[first]); ++i) {
                 for (const auto& moved : with_pythons(u, v, values[i])) {
                     if (fleet_.working(moved) == 0) continue;
                     if (const auto now = working(moved); now > best) {
@@ -243,14 +336,16 @@ class Planning {
     }
 
     [[nodiscard]] std::vector<Target> with_pythons(std::size_t u, std::size_t v, std::uint32_t value) {
-        const auto moved = fleet_.with(target_, u, front(u), v, value);
-        if (is_taken(moved, u, front(u))) return {};
-        std::vector<Target> out{moved};
-        each_front(Field::python, [&](std::size_t other, std::size_t at) {
-            for (const auto python : choices(other, at)) {
-                if (other != u) out.push_back(fleet_.with(moved, other, front(other), at, python));
-            }
-        });
+        std::vector<Target> out;
+        for (auto& moved : steps_to(u, front(u), v, value)) {
+            if (is_taken(moved, u, front(u))) continue;
+            out.push_back(moved);
+            each_front(Field::python, [&](std::size_t other, std::size_t at) {
+                for (const auto python : choices(other, at)) {
+                    if (other != u) out.push_back(fleet_.with(moved, other, front(other), at, python));
+                }
+            });
+        }
         return out;
     }
 

@@ -15,14 +15,15 @@
 namespace cudamatrix::upgrade {
 
 /// hold: every value to the newest of its line (driver branch, CUDA minor, torch minor) with which no cell
-/// gets worse. next: beside that the newest software with which none gets worse; a driver or system that ends
-/// within `kEndsWithin` months moves to the one that lasts longest; pythons and systems of an axis that have
-/// ended are dropped, but for rows with a cell of `keep:`. ambitious: the newest torch (image, CUDA) with
-/// which anything works, on the newest hosts, with as many cells as possible; others may be lost. wanted:
-/// what the user asks for, and the packages that go with its torch.
+/// gets worse (Fleet::makes_worse). next: beside that the newest software with which none gets worse; a
+/// driver or system that ends within `kEndsWithin` months moves to the one that lasts longest, if that
+/// outlives all of its axis; beside a torch the toolkit is that of its build; pythons and systems of an axis
+/// that have ended are dropped, but for rows with a cell of `keep:`. ambitious: the newest torch (image,
+/// CUDA) with which anything works, on the newest hosts, with as many cells as possible; others may be lost.
+/// wanted: what the user asks for, and the packages that go with its torch.
 enum class Aim : std::uint8_t { hold, next, ambitious, wanted };
 [[nodiscard]] std::string_view to_string(Aim aim);
-inline constexpr unsigned kEndsWithin = 12;
+inline constexpr int kEndsWithin = 12;
 
 struct UnitPlan {
     std::vector<Values> rows;     ///< what stands in the place of each row

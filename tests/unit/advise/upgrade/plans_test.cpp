@@ -142,7 +142,7 @@ TEST_CASE("ended rows of an axis are dropped, unless keep names a cell of them")
 TEST_CASE("ambitious: the newest with which anything works; what is lost is said") {
     const auto out = outcome(kOld, Aim::ambitious);
     CHECK(steps(out) ==
-          "python 3.8>, python >3.13, driver 470.161.03>535.43.02, torch 1.12.1+cu113>2.7.1+cu128");
+          "python 3.8>, python >3.13, driver 470.161.03>535.43.02, torch 1.12.1+cu113>2.7.1+cu126");
     REQUIRE(out.changes.moved.size() == 1);
     CHECK(out.changes.moved.front().worse);
     CHECK(out.changes.moved.front().now.verdict == "rejected");
@@ -152,8 +152,52 @@ TEST_CASE("where nothing works, next is what does") {
     const auto source =
         "version: 1\nset: {driver: \"470.161.03\", gpu: T4, torch: 2.4.0+cu124, python: \"3.11\"}\n";
     const auto out = outcome(source, Aim::next);
-    CHECK(steps(out) == "driver 470.161.03>535.43.02, torch 2.4.0+cu124>2.7.1+cu128, python 3.11>3.13");
+    CHECK(steps(out) == "driver 470.161.03>535.43.02, torch 2.4.0+cu124>2.7.1+cu126, python 3.11>3.13");
     CHECK(out.verdicts[0] == 1);
+}
+
+std::string with_set(std::string_view set) {
+    return fmt::format("version: 1\nset: {{{}}}\n", set);
+}
+
+TEST_CASE("what goes together moves together: torch and toolkit, toolkit and image") {
+    // Each alone breaks the other: CUDA 11 and 12.
+    CHECK(steps(outcome(with_set("driver: \"570.86.15\", gpu: A100, torch: 2.1.2+cu118, cuda: 11.8.0, os: "
+                                 "ubuntu22.04, family: nvidia-cuda, flavour: devel"),
+                        Aim::next)) ==
+          "driver 570.86.15>575.51.02, torch 2.1.2+cu118>2.7.1+cu126, cuda 11.8.0>12.6.3");
+    const auto image = with_set(
+        "driver: \"570\", gpu: L4, cuda: 12.1.0, os: ubuntu22.04, image: \"nvidia/cuda:12.1.0-base-ubuntu22.04\"");
+    CHECK(
+        steps(outcome(image, Aim::hold)) ==
+        "cuda 12.1.0>12.1.1, image nvidia/cuda:12.1.0-base-ubuntu22.04>nvidia/cuda:12.1.1-base-ubuntu22.04");
+    CHECK(
+        steps(outcome(image, Aim::wanted, {{Field::cuda, "12.4.1"}})) ==
+        "cuda 12.1.0>12.4.1, image nvidia/cuda:12.1.0-base-ubuntu22.04>nvidia/cuda:12.4.1-base-ubuntu22.04");
+}
+
+TEST_CASE("a cell with one limit gets no other one") {
+    // The image has ended; python 3.12 would end torch.compile of torch 2.2.
+    CHECK(steps(outcome(
+              with_set("driver: \"575\", gpu: A100, torch: 2.2.2+cu121, cuda: 12.1.0, python: \"3.11\", os: "
+                       "ubuntu22.04, family: nvidia-cuda, flavour: devel"),
+              Aim::hold)) == "cuda 12.1.0>12.1.1");
+}
+
+TEST_CASE("a host does not move to a driver that ends before its own") {
+    CHECK(steps(outcome(with_set("driver: \"535.54.03\", gpu: A100, torch: 2.7.1+cu126, python: \"3.13\""),
+                        Aim::next))
+              .empty());
+}
+
+TEST_CASE("where nothing works with anything newer, next is hold") {
+    CHECK(steps(outcome(with_set("driver: \"450.51.05\", gpu: K80, torch: 2.4.0+cu124, python: \"3.11\""),
+                        Aim::next)) == "torch 2.4.0+cu124>2.4.1+cu124");
+}
+
+TEST_CASE("a minor stays one, with its build") {
+    CHECK(steps(outcome(with_set("driver: \"575\", gpu: A100, torch: 2.6+cu126, python: \"3.13\""),
+                        Aim::next)) == "torch 2.6+cu126>2.7+cu126");
 }
 
 TEST_CASE("wanted: these values; an axis with several gets one more row, zipped fields together") {
