@@ -86,7 +86,7 @@ moved. A size alone does not count, nor a row that was only looked up again.)",
         CommandRow{"upgrade", "Move the values of a matrix file on: newer torch, CUDA, drivers",
                    R"(--to says where:
   hold        every value to the newest of its line (driver branch, CUDA minor,
-              torch minor) with which no cell gets worse
+              torch minor) with which no cell gets worse or has one more limit
   next        beside that the newest torch, CUDA and python with which no cell gets
               worse. A driver or system that ends within 12 months moves to the one
               that lasts longest; pythons and systems of an axis that ended are dropped
@@ -95,7 +95,9 @@ moved. A size alone does not count, nor a row that was only looked up again.)",
   cuda=12.8.1,torch=2.8.0+cu128
               these values
 An axis with one value gets the new one in its place, one with several gets it
-beside them; torchvision and its like follow torch. Only values that were out on
+beside them. What goes together moves together: torchvision and its like with
+torch, the toolkit with the CUDA of torch's build, an nvidia/cuda tag with it. Of
+the builds of a release the default one comes first. Only values that were out on
 the day (--on) are proposed, and the rules are asked about every cell.
 
 Prints what moves, which verdicts change and why, and the patch (--format patch:
@@ -105,6 +107,21 @@ the file names, e.g. keep: [{gpu: V100}], is not written unless --lose is given.
 Exit code 0 if there is nothing to move or the file was written, 1 if there is
 a patch.)",
                    "cudamatrix upgrade matrix.yaml --to next --write", add_upgrade},
+        CommandRow{"review", "Review a matrix: what moved, what ends, what is newest, where to go",
+                   R"(The quarterly review in one report: what changed since the lock, a revision or a
+day; a calendar of the next 12 months (ends of life, deletions of images, waivers);
+what is newest and what each newer value alone would break or mend; three ways
+to go (hold, next, ambitious, as `upgrade` finds them) with their edits; what the
+stacks ask of a machine; why these versions, and why not others; which images to
+copy before NVIDIA may delete them; which facts are old. Every statement names
+the facts behind it. Where something ends within 60 days, it begins with a plan
+and its commands.
+
+--on DATE reviews as of that day: what came out later is not known then. --facts
+DIR reviews with the rows of that folder, and says what they change. --format
+github-pr is the text of a pull request. --format json holds the edited files:
+`upgrade MATRIX --apply review.json --to next` takes one. Exit code 0.)",
+                   "cudamatrix review matrix.yaml --since v1.4 --format html > review.html", add_review},
         CommandRow{"list", "List the cells, or the good ones as a CI matrix",
                    R"(Prints every cell with its verdict. --format github-matrix prints the accepted
 and degraded cells on one line, for fromJSON. --images lists the images that

@@ -108,6 +108,7 @@ struct CommandRow {
 Action add_check(const Arguments& app);
 Action add_diff(const Arguments& app);
 Action add_upgrade(const Arguments& app);
+Action add_review(const Arguments& app);
 Action add_lint(const Arguments& app);
 Action add_list(const Arguments& app);
 Action add_lock(const Arguments& app);

@@ -40,11 +40,6 @@ std::string fact_line(const diff::FactChange& row) {
     return fmt::format("{}: {}{}", name, text::join(columns, ", "), known);
 }
 
-std::string first_of(const std::vector<std::string>& cells) {
-    return cells.size() == 1 ? cells.front()
-                             : fmt::format("{}, first {}", text::count(cells.size(), "cell"), cells.front());
-}
-
 // "driver 535.183.01 -> 570.211.01": a line for all cells that it made others.
 std::map<std::string, std::size_t> values_replaced(const diff::VerdictChanges& cells) {
     std::map<std::string, std::size_t> out;
@@ -57,15 +52,15 @@ std::map<std::string, std::size_t> values_replaced(const diff::VerdictChanges& c
     return out;
 }
 
-// One kind of news: a line each.
-struct Section {
-    std::string_view word;  // before each line
-    std::string_view noun;  // of what is counted
-    std::vector<std::string> lines;
-};
+}  // namespace
 
-std::vector<Section> sections_of(const diff::Diff& diff) {
-    Section values{"value", "value", {}}, fresh{"new", "new cell", {}}, gone{"gone", "gone cell", {}},
+std::string cells_text(const std::vector<std::string>& cells) {
+    return cells.size() == 1 ? cells.front()
+                             : fmt::format("{}, first {}", text::count(cells.size(), "cell"), cells.front());
+}
+
+std::vector<DiffLines> diff_lines(const diff::Diff& diff) {
+    DiffLines values{"value", "value", {}}, fresh{"new", "new cell", {}}, gone{"gone", "gone cell", {}},
         pins{"pin", "pin", diff.pins}, facts{"fact", "row", {}}, sizes{"size", "size", {}};
     if (diff.cells) {
         for (const auto& [change, cells] : values_replaced(*diff.cells))
@@ -83,8 +78,7 @@ std::vector<Section> sections_of(const diff::Diff& diff) {
             std::move(pins),   std::move(facts), std::move(sizes)};
 }
 
-// "80 verdicts as before, 6 moved, 2 new, 0 gone; 4 pins moved; 20 facts moved, 3 looked up again"
-std::string summary(const diff::Diff& diff) {
+std::string diff_summary(const diff::Diff& diff) {
     std::vector<std::string> parts;
     if (diff.cells)
         parts.push_back(fmt::format("{} as before, {} moved, {} new, {} gone",
@@ -101,7 +95,7 @@ std::string summary(const diff::Diff& diff) {
                        parts.empty() ? "nothing moved" : text::join(parts, "; "));
 }
 
-Json fact_json(const diff::FactChange& row) {
+Json fact_change_json(const diff::FactChange& row) {
     Json out{{"change", to_string(row.change)}, {"table", row.table}, {"id", row.id}};
     if (!row.columns.empty())
         out["columns"] = json_list(row.columns, [](const auto& column) {
@@ -111,8 +105,6 @@ Json fact_json(const diff::FactChange& row) {
     out["as_of"] = row.as_of;
     return out;
 }
-
-}  // namespace
 
 std::string verdict_text(const RecordedVerdict& verdict) {
     return verdict.rules.empty() ? verdict.verdict
@@ -129,12 +121,12 @@ std::string diff_text(const DiffReport& report) {
     if (diff.cells) {
         for (const auto& group : grouped(diff.cells->moved)) {
             out += fmt::format("{}: {} -> {}: {}\n", group.worse ? "worse" : "better",
-                               verdict_text(group.before), verdict_text(group.now), first_of(group.cells));
+                               verdict_text(group.before), verdict_text(group.now), cells_text(group.cells));
             for (const auto& line : group.because)
                 out += "  " + text::printable(line) + "\n";
         }
     }
-    for (const auto& section : sections_of(diff)) {
+    for (const auto& section : diff_lines(diff)) {
         const auto all = section.lines.size();
         const auto shown = report.text.verbose ? all : std::min(all, kListedCells);
         for (std::size_t i = 0; i < shown; ++i)
@@ -143,23 +135,23 @@ std::string diff_text(const DiffReport& report) {
     }
     for (const auto& note : diff.notes)
         out += "note: " + text::printable(note) + "\n";
-    return out + summary(diff) + "\n";
+    return out + diff_summary(diff) + "\n";
 }
 
 std::string diff_markdown(const DiffReport& report) {
     const auto& diff = report.diff;
     markdown::Comment comment;
-    comment.add(fmt::format("**{}**\n", markdown::plain(summary(diff))));
+    comment.add(fmt::format("**{}**\n", markdown::plain(diff_summary(diff))));
     if (diff.cells) {
         std::vector<std::string> rows;
         for (const auto& group : grouped(diff.cells->moved))
             rows.push_back(markdown::row({group.worse ? "worse" : "better",
                                           verdict_text(group.before) + " → " + verdict_text(group.now),
-                                          first_of(group.cells), text::join(group.because, " ")}));
+                                          cells_text(group.cells), text::join(group.because, " ")}));
         comment.section("\n" + markdown::row({"", "verdict", "cells", "why"}) + markdown::rule(4), rows, "",
                         "reason");
     }
-    for (const auto& section : sections_of(diff)) {
+    for (const auto& section : diff_lines(diff)) {
         std::vector<std::string> items;
         for (const auto& line : section.lines)
             items.push_back("- " + markdown::plain(line) + "\n");
@@ -206,7 +198,7 @@ std::string diff_json(const DiffReport& report) {
     document.member("moved", diff.is_news());
     if (diff.cells) add_cell_changes(document, *diff.cells);
     document.array("pins", diff.pins, [](const std::string& line) { return Json(line); });
-    document.array("facts", diff.facts, fact_json);
+    document.array("facts", diff.facts, fact_change_json);
     document.array("sizes", diff.sizes, [](const diff::SizeChange& size) {
         return Json{{"image", size.image}, {"before", size.before}, {"now", size.now}};
     });

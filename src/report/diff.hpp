@@ -2,6 +2,8 @@
 #pragma once
 
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "advise/diff/diff.hpp"
 #include "base/json.hpp"
@@ -24,6 +26,21 @@ struct DiffReport {
 /// All of it.
 [[nodiscard]] std::string diff_json(const DiffReport& report);
 
+/// One kind of news: a line each.
+struct DiffLines {
+    std::string_view word;  ///< before each line: "pin"
+    std::string_view noun;  ///< of what is counted: "new cell"
+    std::vector<std::string> lines;
+};
+/// All but the verdicts that moved.
+[[nodiscard]] std::vector<DiffLines> diff_lines(const diff::Diff& diff);
+/// "A -> B: 80 verdicts as before, 6 moved, 2 new, 0 gone; 4 pins moved; 20 facts moved, 3 looked up again"
+[[nodiscard]] std::string diff_summary(const diff::Diff& diff);
+/// The id of the only one, or "6 cells, first ID".
+[[nodiscard]] std::string cells_text(const std::vector<std::string>& cells);
+
+/// {"change", "table", "id", "columns", "sources", "as_of"}
+[[nodiscard]] Json fact_change_json(const diff::FactChange& row);
 /// same, verdicts, replaced, new, gone: what became of cells.
 void add_cell_changes(JsonDocument& document, const diff::VerdictChanges& cells);
 

@@ -123,6 +123,15 @@ std::span<const ReportFormat<UpgradeReport>> upgrade_formats() {
     return formats;
 }
 
+std::span<const ReportFormat<ReviewReport>> review_formats() {
+    using Format = ReportFormat<ReviewReport>;
+    static constexpr std::array formats{
+        Format{"text", review_text}, Format{"markdown", review_markdown}, Format{"html", review_html},
+        Format{"json", review_json}, Format{"github-pr", review_comment},
+    };
+    return formats;
+}
+
 std::span<const ReportFormat<SuggestReport>> suggest_formats() {
     using Format = ReportFormat<SuggestReport>;
     static constexpr std::array formats{
@@ -207,10 +216,11 @@ std::string_view file_ending(std::string_view format) {
     struct Row {
         std::string_view format, ending;
     };
-    static constexpr std::array rows{
-        Row{"text", "txt"},    Row{"json", "json"},         Row{"junit", "xml"},
-        Row{"tap", "tap"},     Row{"markdown", "md"},       Row{"html", "html"},
-        Row{"patch", "patch"}, Row{"github", "github.txt"}, Row{"github-matrix", "github-matrix.json"}};
+    static constexpr std::array rows{Row{"text", "txt"},          Row{"json", "json"},
+                                     Row{"junit", "xml"},         Row{"tap", "tap"},
+                                     Row{"markdown", "md"},       Row{"html", "html"},
+                                     Row{"patch", "patch"},       Row{"github-pr", "github-pr.md"},
+                                     Row{"github", "github.txt"}, Row{"github-matrix", "github-matrix.json"}};
     for (const auto& row : rows) {
         if (row.format == format) return row.ending;
     }

@@ -16,6 +16,7 @@
 #include "report/matrix_reports.hpp"
 #include "report/rehearsal.hpp"
 #include "report/results.hpp"
+#include "report/review.hpp"
 #include "report/run_reports.hpp"
 #include "report/sbom.hpp"
 #include "report/upgrade.hpp"
@@ -91,6 +92,7 @@ struct MeasureFormat {
 [[nodiscard]] std::span<const ReportFormat<ScanReport>> scan_formats();
 [[nodiscard]] std::span<const ReportFormat<DiffReport>> diff_formats();
 [[nodiscard]] std::span<const ReportFormat<UpgradeReport>> upgrade_formats();
+[[nodiscard]] std::span<const ReportFormat<ReviewReport>> review_formats();
 [[nodiscard]] std::span<const ReportFormat<SuggestReport>> suggest_formats();
 [[nodiscard]] std::span<const ReportFormat<ExplainReport>> explain_formats();
 [[nodiscard]] std::span<const ReportFormat<LintReport>> lint_formats();

@@ -1,0 +1,43 @@
+// `review`: the quarterly upgrade review, for people, managers, pull requests and programs.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "advise/diff/diff.hpp"
+#include "advise/review/review.hpp"
+#include "matrix/matrix.hpp"
+#include "report/document.hpp"
+#include "report/inputs.hpp"
+#include "report/results.hpp"
+
+namespace cudamatrix::report {
+
+struct ReviewReport {
+    const Matrix& matrix;
+    std::array<std::uint64_t, 4> verdicts;  ///< of the matrix as it is, by Verdict
+    const review::Review& review;
+    std::string since;                         ///< what `changed` compares with: "cudamatrix.lock"
+    const std::optional<diff::Diff>& changed;  ///< nothing: nothing to compare with
+    std::vector<RunReport> runs;               ///< what was proven, by the reports of runs
+    ToolInfo tool;
+    TextOptions text;
+};
+
+/// The review in parts, each under its title: in short, what changed, calendar, newest, recommendation,
+/// requirements, why these versions, rejected alternatives, what to copy, what aged; first the emergency,
+/// where there is one.
+[[nodiscard]] Document review_document(const ReviewReport& report);
+
+[[nodiscard]] std::string review_text(const ReviewReport& report);
+[[nodiscard]] std::string review_markdown(const ReviewReport& report);
+/// Within the length of a comment.
+[[nodiscard]] std::string review_comment(const ReviewReport& report);
+[[nodiscard]] std::string review_html(const ReviewReport& report);
+/// All of it, with the edited file of each way: what `upgrade --apply` takes.
+[[nodiscard]] std::string review_json(const ReviewReport& report);
+
+}  // namespace cudamatrix::report
