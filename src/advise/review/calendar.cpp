@@ -70,12 +70,13 @@ void add_image_ends(const Facts& facts, const lookup::CudaTag& tag, std::string_
     const auto row = lookup::cuda_image_row(lookup::cuda_release_images(facts, tag.cuda), tag);
     if (!row || row->text("status") == "deleted") return;
     value.fact = row->ref();
-    const std::string marked(row->text("marked_eol"));
-    if (marked.empty() || marked > today) return;
+    const auto over = lookup::superseded(facts, *row);
+    if (!over || over->day.empty() || over->day > today) return;
+    const auto fact = row->has("marked_eol") || !over->by ? row->ref() : over->by->ref();
     const auto subject = "image " + value.value;
-    value.events.push_back({marked, EventKind::superseded, subject, value.cells, row->ref()});
-    value.events.push_back({months_later(marked, months_to_deletion(facts)), EventKind::deletion, subject,
-                            value.cells, row->ref()});
+    value.events.push_back({over->day, EventKind::superseded, subject, value.cells, fact});
+    value.events.push_back({months_later(last_day_of(over->day), months_to_deletion(facts)),
+                            EventKind::deletion, subject, value.cells, fact});
 }
 
 // The image of NVIDIA's that a cell starts from.
@@ -169,7 +170,7 @@ constexpr std::array kReleases{
 
 std::string_view to_string(EventKind kind) {
     static constexpr std::array<std::string_view, 6> words{
-        "released",    "moved to end-of-life",     "standard support ends",
+        "released",    "no longer supported",      "standard support ends",
         "end of life", "may be deleted by NVIDIA", "waiver ends"};
     return words[static_cast<std::size_t>(kind)];
 }

@@ -171,6 +171,24 @@ std::optional<Row> cuda_image_row(const CudaRelease& release, const CudaTag& tag
     return std::nullopt;
 }
 
+std::optional<Superseded> superseded(const Facts& facts, const Row& image) {
+    Superseded out{std::string(image.text("marked_eol")), {}};
+    const auto mine = required_version(image, "cuda");
+    for (const auto& other : facts.rows("cuda_images")) {  // sorted
+        const auto version = required_version(other, "cuda");
+        if (version.major_minor() != mine.major_minor() || version <= mine) continue;
+        if (other.text("status") == "deleted") continue;
+        out.by = other;
+        break;
+    }
+    if (!out.by && image.text("status") != "eol") return std::nullopt;
+    if (out.day.empty() && out.by) {
+        const auto next = cuda(facts, out.by->text("cuda"));
+        if (next && next->release) out.day = next->release->text("released");
+    }
+    return out;
+}
+
 std::vector<Row> rows_with(const Facts& facts, std::string_view table, std::string_view column,
                            std::string_view value) {
     std::vector<Row> out;

@@ -65,6 +65,15 @@ struct CudaRelease {
 /// The row that holds the tag.
 [[nodiscard]] std::optional<Row> cuda_image_row(const CudaRelease& release, const CudaTag& tag);
 
+/// When a tag of nvidia/cuda was no longer supported, for a newer update of its minor had images.
+struct Superseded {
+    std::string day;        ///< YYYY-MM-DD or YYYY-MM: NVIDIA moved the Dockerfile, or the update came out;
+                            ///< empty: no fact names it
+    std::optional<Row> by;  ///< row of cuda_images of the next update; none: no fact knows it
+};
+/// Of a row of cuda_images; nothing where it is of the newest update and not past its end.
+[[nodiscard]] std::optional<Superseded> superseded(const Facts& facts, const Row& image);
+
 /// Rows of `table` whose `column` is `value`.
 [[nodiscard]] std::vector<Row> rows_with(const Facts& facts, std::string_view table, std::string_view column,
                                          std::string_view value);

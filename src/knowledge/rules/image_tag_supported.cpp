@@ -5,14 +5,16 @@
 namespace cudamatrix::rules {
 namespace {
 
-// The newest update of the same minor that has images, where it is newer.
-std::optional<Row> newer_update(const Facts& facts, const Row& row) {
+// The newest update of the same minor that has images and was out by then, where it is newer.
+std::optional<Row> newer_update(const Facts& facts, const Row& row, std::string_view today) {
     const auto mine = lookup::required_version(row, "cuda");
     std::optional<Row> best;
     for (const auto& other : facts.rows("cuda_images")) {
         const auto version = lookup::required_version(other, "cuda");
         if (version.major_minor() != mine.major_minor() || version <= mine) continue;
-        if (other.text("status") == "deleted") continue;
+        const auto release = lookup::cuda(facts, other.text("cuda"));
+        const bool is_later = release && release->release && release->release->text("released") > today;
+        if (other.text("status") == "deleted" || is_later) continue;
         best = other;  // the rows are sorted
     }
     return best;
@@ -39,14 +41,15 @@ void judge_image_tag_supported(Ask& ask) {
         "whether " + image->text + " is supported");
     const auto policy = image_policy(ask.facts, "cuda-lifetime");
     // A day of the past does not know what NVIDIA did later.
-    if (row->text("marked_eol") > ask.today) return ask.accept({row->ref()});
+    const auto over = lookup::superseded(ask.facts, *row);
+    if (over && over->day > ask.today) return ask.accept({row->ref()});
     if (row->text("status") == "eol") {
         ask.degrade("{}", past_end(ask, *image, *row, policy))
             .because(row->ref())
             .because(policy.ref())
             .other(Field::image)
             .at_least(Field::image);
-    } else if (const auto newer = newer_update(ask.facts, *row)) {
+    } else if (const auto newer = newer_update(ask.facts, *row, ask.today)) {
         ask.degrade("{} is no longer supported: its update CUDA {} has images", image->text,
                     newer->text("cuda"))
             .because({row->ref(), newer->ref(), policy.ref()})
