@@ -3,9 +3,11 @@
 #include <set>
 #include <utility>
 
+#include "advise/upgrade/found_way.hpp"
 #include "advise/upgrade/newer_values.hpp"
 #include "advise/upgrade/outcome.hpp"
 #include "base/file.hpp"
+#include "base/sha256.hpp"
 #include "base/text.hpp"
 #include "commands/common.hpp"
 #include "knowledge/judge/own_rules.hpp"
@@ -22,18 +24,21 @@ constexpr std::string_view kTo =
     "hold (the newest of each line: driver branch, CUDA minor, torch minor), next, ambitious, or values such as "
     "cuda=12.8.1,torch=2.8.0+cu128";
 
+constexpr std::uint64_t kLargestReview = 256u << 20;
+
 struct UpgradeOptions {
     MatrixOptions matrix;
     std::string to;
     bool write = false;
     bool lose = false;
+    std::string apply;
     std::string format;
     std::string out;
     bool verbose = false;
 };
 
 std::optional<upgrade::Aim> aim_named(std::string_view word) {
-    for (const auto aim : {upgrade::Aim::hold, upgrade::Aim::next, upgrade::Aim::ambitious}) {
+    for (const auto aim : upgrade::kAims) {
         if (word == upgrade::to_string(aim)) return aim;
     }
     return std::nullopt;
@@ -88,6 +93,25 @@ Result<upgrade::Outcome> find(const UpgradeOptions& options, const Loaded& loade
     return upgrade::carried_out(fleet, plan, rereader(loaded), watched(world));
 }
 
+// A way of a review of this very file.
+Result<upgrade::Outcome> recorded(const UpgradeOptions& options, const Loaded& loaded, const World& world) {
+    CM_TRY_ASSIGN(const auto text, file::read(options.apply, kLargestReview));
+    CM_TRY_ASSIGN(auto review, report::read_review_json(text, options.apply));
+    const auto name = text::printable(options.apply);
+    if (review.sha256 != sha256(loaded.matrix.source))
+        return input_failure(fmt::format("{} reviewed another text than {} has now", name,
+                                         text::printable(loaded.matrix.path)),
+                             "review the file again");
+    const auto aim = aim_named(options.to);
+    for (auto& way : review.ways) {
+        if (way.aim != aim) continue;
+        return upgrade::applied(loaded.matrix, loaded.judgement, loaded.facts, loaded.today, std::move(way),
+                                rereader(loaded), watched(world));
+    }
+    return input_failure(fmt::format("{} has no edited file for --to {}", name, text::printable(options.to)),
+                         "name hold, next or ambitious, one of those whose edit it shows");
+}
+
 Status write_source(const std::string& path, const std::string& source) {
     CM_TRY_ASSIGN(const auto raw, file::read(path, yaml::Limits{}.bytes));
     CM_TRY(file::write(path, yaml::in_the_manner_of(raw, source)));
@@ -96,7 +120,8 @@ Status write_source(const std::string& path, const std::string& source) {
 
 Result<ExitCode> perform_upgrade(const UpgradeOptions& options, const World& world) {
     CM_TRY_ASSIGN(const auto loaded, load(options.matrix, world));
-    CM_TRY_ASSIGN(const auto outcome, find(options, *loaded, world));
+    CM_TRY_ASSIGN(const auto outcome,
+                  options.apply.empty() ? find(options, *loaded, world) : recorded(options, *loaded, world));
     const bool is_refused = !outcome.lost.empty() && !options.lose;
     const bool changes = !outcome.steps.empty() && !outcome.source.empty();
     const bool written = options.write && changes && !is_refused;
@@ -121,6 +146,9 @@ Action add_upgrade(const Arguments& app) {
     auto options = std::make_shared<UpgradeOptions>();
     app.add_option("MATRIX", options->matrix.matrix, "Matrix file").required();
     app.add_option("--to", options->to, "Where to: " + std::string(kTo)).type_name("AIM").required();
+    app.add_option("--apply", options->apply,
+                   "Take the edit of that aim from this review (review --format json) of the file as it is")
+        .type_name("FILE");
     app.add_flag("--write", options->write, "Edit the file in place; without it the patch is printed");
     app.add_flag("--lose", options->lose, "Write even where a cell that keep: names is lost");
     add_facts_folder(app, options->matrix.facts);

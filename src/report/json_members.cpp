@@ -7,6 +7,18 @@
 
 namespace cudamatrix::report {
 
+Result<Json> parse_report(std::string_view text, std::string_view file) {
+    auto json = parse_json(text, text::printable(file));
+    if (json.ok()) return json;
+    auto failure = std::move(json).failure();
+    auto& diagnostic = failure.diagnostics.front();
+    if (diagnostic.where.line != 0) {
+        diagnostic.where.file = file;
+        diagnostic.message = "not valid JSON";
+    }
+    return failure;
+}
+
 std::string JsonPlace::path() const {
     if (above == nullptr) return "$";
     return above->path() + (name.empty() ? fmt::format("[{}]", index) : "." + clipped(name, 60));

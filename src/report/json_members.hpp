@@ -17,6 +17,9 @@
 
 namespace cudamatrix::report {
 
+/// The JSON of a document; a mistake of its syntax has a place in the file.
+[[nodiscard]] Result<Json> parse_report(std::string_view text, std::string_view file);
+
 /// Where a value stands in a document, "$.cells[3].outcome"; the text is made only for a message.
 struct JsonPlace {
     const JsonPlace* above = nullptr;

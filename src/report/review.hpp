@@ -5,10 +5,13 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "advise/diff/diff.hpp"
 #include "advise/review/review.hpp"
+#include "advise/upgrade/found_way.hpp"
+#include "base/result.hpp"
 #include "matrix/matrix.hpp"
 #include "report/document.hpp"
 #include "report/inputs.hpp"
@@ -39,5 +42,14 @@ struct ReviewReport {
 [[nodiscard]] std::string review_html(const ReviewReport& report);
 /// All of it, with the edited file of each way: what `upgrade --apply` takes.
 [[nodiscard]] std::string review_json(const ReviewReport& report);
+
+/// What `upgrade --apply` takes of a review.
+struct RecordedReview {
+    std::string sha256;                   ///< of the matrix file that was reviewed
+    std::vector<upgrade::FoundWay> ways;  ///< those that could be edited
+};
+/// What review_json wrote as `text`; `file` is what messages call it. Texts of steps are fit for a terminal.
+/// Input failures: text that is no JSON, or no review (each mistake with its place).
+[[nodiscard]] Result<RecordedReview> read_review_json(std::string_view text, std::string_view file);
 
 }  // namespace cudamatrix::report

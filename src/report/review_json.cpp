@@ -1,7 +1,9 @@
-// `--format json` of a review.
+// `--format json` of a review, written and read back.
 #include "base/sha256.hpp"
+#include "base/text.hpp"
 #include "report/diff.hpp"
 #include "report/json.hpp"
+#include "report/json_members.hpp"
 #include "report/review.hpp"
 #include "report/upgrade.hpp"
 
@@ -142,6 +144,29 @@ std::string review_json(const ReviewReport& report) {
                                           {"steps", json_list(review.emergency->steps, step_json)}});
     }
     return std::move(document).finish();
+}
+
+Result<RecordedReview> read_review_json(std::string_view text, std::string_view file) {
+    CM_TRY_ASSIGN(const auto json, parse_report(text, file));
+    Mistakes mistakes(file);
+    const JsonPlace top;
+    const Members in(mistakes, json, top);
+    RecordedReview out;
+    in.object("matrix", [&](const Members& matrix) { out.sha256 = matrix.filled("sha256"); });
+    in.each("ways", [&](const Json& each, const JsonPlace& at) {
+        const Members way(mistakes, each, at);
+        upgrade::FoundWay found;
+        found.aim = way.value("aim", upgrade::kAims);
+        found.source = way.text("source");
+        way.each("steps", [&](const Json& step_in, const JsonPlace& step_at) {
+            const Members step(mistakes, step_in, step_at);
+            found.steps.push_back({text::printable(step.filled("field")),
+                                   text::printable(step.text("before")), text::printable(step.text("now"))});
+        });
+        if (!found.source.empty()) out.ways.push_back(std::move(found));
+    });
+    if (!mistakes.empty()) return std::move(mistakes).take();
+    return out;
 }
 
 }  // namespace cudamatrix::report

@@ -215,20 +215,11 @@ Status is_run_report(const Json& json, std::string_view file) {
 }  // namespace
 
 Result<RunReport> read_run_json(std::string_view text, std::string_view file) {
-    auto json = parse_json(text, text::printable(file));
-    if (!json.ok()) {
-        auto failure = std::move(json).failure();
-        auto& diagnostic = failure.diagnostics.front();
-        if (diagnostic.where.line != 0) {
-            diagnostic.where.file = file;
-            diagnostic.message = "not valid JSON";
-        }
-        return failure;
-    }
-    CM_TRY(is_run_report(*json, file));
+    CM_TRY_ASSIGN(const auto json, parse_report(text, file));
+    CM_TRY(is_run_report(json, file));
     Mistakes mistakes(file);
     const JsonPlace top;
-    const Members in(mistakes, *json, top);
+    const Members in(mistakes, json, top);
     RunReport report;
     read_head(in, report);
     in.each("images", [&](const Json& each, const JsonPlace& at) {
@@ -244,7 +235,7 @@ Result<RunReport> read_run_json(std::string_view text, std::string_view file) {
     refuse_twins(mistakes, "images", report.images);
     refuse_twins(mistakes, "cells", report.cells);
     if (!mistakes.empty()) return std::move(mistakes).take();
-    Comparison comparison(mistakes, *json);
+    Comparison comparison(mistakes, json);
     const Json facts{{"date", report.facts_date}, {"hash", report.facts_hash}};
     const std::pair<std::string_view, Json> head[] = {
         {"schema_version", 1}, {"tool", "cudamatrix"}, {"version", report.version}, {"facts", facts}};

@@ -112,7 +112,7 @@ std::vector<FactRef> aged_facts(const Question& question, const Review& review) 
 
 Result<std::vector<upgrade::Outcome>> ways_of(upgrade::Fleet& fleet, const Question& question) {
     std::vector<upgrade::Outcome> out;
-    for (const auto aim : {upgrade::Aim::hold, upgrade::Aim::next, upgrade::Aim::ambitious}) {
+    for (const auto aim : upgrade::kAims) {
         CM_TRY_ASSIGN(const auto plan, upgrade::plan_for(fleet, aim));
         if (fleet.is_stopped()) return rules::interrupted();
         CM_TRY_ASSIGN(auto outcome, upgrade::carried_out(fleet, plan, question.read, question.on_progress));

@@ -74,6 +74,11 @@ std::string image_with_cuda(const Facts& facts, const std::string& image, const 
 
 }  // namespace
 
+bool is_kept(const Matrix& matrix, const Cell& cell) {
+    return std::ranges::any_of(matrix.keep,
+                               [&](const Condition& condition) { return matches(condition, cell); });
+}
+
 bool moves(Field field) {
     return std::ranges::find(kMoving, field) != kMoving.end();
 }
@@ -384,9 +389,7 @@ Verdict Fleet::verdict_with(std::size_t cell,
 }
 
 bool Fleet::is_kept(std::size_t cell) const {
-    return std::ranges::any_of(matrix_.keep, [&](const Condition& condition) {
-        return matches(condition, judgement_.cells[cell].cell);
-    });
+    return upgrade::is_kept(matrix_, judgement_.cells[cell].cell);
 }
 
 bool Fleet::is_kept(std::size_t unit, std::size_t row) const {

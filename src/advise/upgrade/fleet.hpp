@@ -136,6 +136,9 @@ class Fleet {
     std::size_t suspect_ = 0;
 };
 
+/// Whether `keep:` names the cell.
+[[nodiscard]] bool is_kept(const Matrix& matrix, const Cell& cell);
+
 /// Fields whose values get newer by themselves.
 [[nodiscard]] bool moves(Field field);
 

@@ -2,6 +2,7 @@
 // rules about every cell.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -23,6 +24,8 @@ namespace cudamatrix::upgrade {
 /// wanted: what the user asks for, and the packages that go with its torch.
 enum class Aim : std::uint8_t { hold, next, ambitious, wanted };
 [[nodiscard]] std::string_view to_string(Aim aim);
+/// Those that are found without being told any value.
+inline constexpr std::array kAims{Aim::hold, Aim::next, Aim::ambitious};
 inline constexpr int kEndsWithin = 12;
 
 struct UnitPlan {

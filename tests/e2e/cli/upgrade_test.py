@@ -1,4 +1,6 @@
 """The command line as a user meets it: upgrade. Usage: upgrade_test.py CUDAMATRIX [unittest arguments]"""
+import json
+import re
 import subprocess
 
 from cli import TESTS, Cli, main
@@ -85,6 +87,55 @@ cells afterwards: 1 accepted, 1 degraded
         self.assertIn("2.7.1+cu128", self.read(name))
         self.call("upgrade", self.write(content), "--to", "next", *DAY, "--write", code=0)
         self.refused("upgrade", self.write(STACK + "keep: [{gpu: H100}]\n"), "--to", "hold", says="matrix.yaml:9:8: error: keep matches no cell")
+
+    def test_a_review_is_carried_out(self):
+        name, other = self.write(STACK), self.write(STACK, "other/matrix.yaml")
+        review = self.call("review", name, *DAY, "--format", "json", code=0).stdout
+        self.write(review, "review.json")
+        words = ("upgrade", name, "--apply", "review.json", "--to", "next")
+        found = self.call("upgrade", other, "--to", "next", *DAY, "--write", code=0).stdout
+        got = self.call(*words, *DAY, "--write", code=0).stdout
+        self.assertEqual(sorted(re.split(r"\n| and | in ", got)), sorted(re.split(r"\n| and | in ", found.replace("other/matrix.yaml", "matrix.yaml"))))
+        self.assertEqual(self.read(name), self.read(other))
+        self.refused(*words, *DAY, says="review.json reviewed another text than matrix.yaml has now")
+        content = STACK + "keep: [{gpu: GTX 1080 Ti}]\n"
+        self.write(content)
+        lossy = json.loads(self.call("review", name, *DAY, "--format", "json", code=0).stdout)
+        lossy["ways"][1]["source"] = content.replace("2.5.0+cu124", "2.7.1+cu128")
+        lossy["ways"][1]["steps"][0]["now"] = "\x1b[31m2.7.1"
+        self.write(json.dumps(lossy), "lossy.json")
+        got = self.call("upgrade", name, "--apply", "lossy.json", "--to", "next", *DAY, "--write", code=2)
+        self.assertIn("1 cell of keep would be lost", got.stderr)
+        self.assertNotIn("\x1b", got.stdout)
+        self.assertEqual(self.read(name), content)
+
+    def test_what_is_no_review_is_refused(self):
+        name = self.write(STACK)
+        good = json.loads(self.call("review", name, *DAY, "--format", "json", code=0).stdout)
+
+        def changed(change):
+            copy = json.loads(json.dumps(good))
+            change(copy)
+            return json.dumps(copy)
+
+        for content, to, says in ((STACK, "next", "not valid JSON"), ("[]", "next", "$: found a list, expected an object"),
+                                  ("{}", "next", "$.matrix: missing"), (changed(lambda json: json["matrix"].pop("sha256")), "next", "$.matrix.sha256: missing"),
+                                  (changed(lambda json: json.update(ways=3)), "next", "$.ways: found 3, expected a list"),
+                                  (changed(lambda json: json["ways"][0].update(aim="up")), "next", '$.ways[0].aim: found "up", expected hold, next, ambitious'),
+                                  (changed(lambda json: json["ways"][1]["steps"][0].update(field="")), "next", "$.ways[1].steps[0].field"),
+                                  (changed(lambda json: json["ways"][1].update(source="")), "next", "x.json has no edited file for --to next"),
+                                  (changed(lambda json: json["ways"].pop()), "ambitious", "x.json has no edited file for --to ambitious"),
+                                  (changed(lambda json: json["ways"][1].update(source="version: 7\n")), "next", "version"),
+                                  (json.dumps(good), "torch=2.6.0+cu124", "x.json has no edited file for --to torch=2.6.0+cu124")):
+            with self.subTest(says):
+                self.write(content, "x.json")
+                self.refused("upgrade", name, "--apply", "x.json", "--to", to, *DAY, "--write", says=says)
+        self.refused("upgrade", name, "--apply", "none.json", "--to", "next", says="none.json")
+        self.assertEqual(self.read(name), STACK)
+
+    def test_a_value_that_was_not_out_is_refused(self):
+        self.refused("upgrade", self.write(STACK), "--to", "torch=2.8.0+cu128", *DAY,
+                     says="--to torch=2.8.0+cu128: it came out on 2025-08-06, after 2025-06-30")
 
     def test_mistakes(self):
         name = self.write(STACK)
