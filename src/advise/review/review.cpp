@@ -72,11 +72,11 @@ EmergencyPlan plan_of(const Review& review, std::vector<Event> events, const std
     plan.steps.push_back({{},
                           {},
                           "Prepare the change",
-                          {"Edit the matrix, pin it anew, render it, and send the difference for review."},
+                          {"Edit the matrix, pin it anew, render it, and send that as a pull request."},
                           {{"cudamatrix", "upgrade", matrix, "--to", moves ? "next" : "ambitious", "--write"},
                            {"cudamatrix", "lock", matrix, "--update"},
                            {"cudamatrix", "render", matrix},
-                           {"cudamatrix", "diff", "HEAD:./" + matrix, matrix, "--format", "markdown"}}});
+                           {"cudamatrix", "review", matrix, "--since", "HEAD", "--format", "github-pr"}}});
     plan.steps.push_back({{},
                           {},
                           "Prove it in staging",
