@@ -1,4 +1,5 @@
 """The command line as a user meets it: review. Usage: review_test.py CUDAMATRIX [unittest arguments]"""
+import csv
 import html
 import json
 import os
@@ -174,6 +175,21 @@ esac
         self.assertEqual(subprocess.run(["git", "show", f"quarterly-review-{day}-1:facts/pythons.yaml"], **team).stdout, row)
         self.assertEqual(subprocess.run(["git", "show", f"review-{day}-1:matrix.yaml"], **team).stdout, (EXAMPLES / "quarterly/matrix.yaml").read_text())
         self.assertEqual(subprocess.run(["git", "status", "--short"], **team).stdout, "?? body.md\n")
+
+    def test_sentences_of_the_page_that_the_example_began_with(self):
+        with open(TESTS / "reviews/infra-overview.tsv", newline="") as file:
+            head, *rows = csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
+        self.assertEqual(head, ["sentence", "is", "review", "text, or why there is none"])
+        self.assertGreater(len(rows), 50)
+        self.assertEqual(len({row[0] for row in rows}), len(rows), "a sentence stands there twice")
+        for sentence, judged, review, text in rows:
+            with self.subTest(sentence):
+                self.assertIn(judged, ("right", "wrong", "half", "done", "not said"))
+                self.assertTrue(sentence and text)
+                # The words that say so or do it, or a reason why there are none.
+                self.assertEqual(judged == "not said", review == "none")
+                if review != "none":
+                    self.assertIn(text, plain((EXAMPLES / review).read_text()))
 
     def test_since_a_day_the_same_file_is_judged_on_it(self):
         self.write(WAIVED)
