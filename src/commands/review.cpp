@@ -49,23 +49,39 @@ Result<std::string> day_of_revision(const std::string& revision, const World& wo
 }
 
 // The same file, judged on an earlier day.
-Result<Before> on_day(const std::string& day, const Loaded& loaded, const World& world) {
-    if (day > loaded.today)
-        return input_failure(fmt::format("--since {}: that day is behind {}", day, loaded.today),
-                             "name an earlier day, or a later --on");
+Result<Before> on_day(const std::string& day, const Loaded& loaded, const Facts& facts, const World& world) {
     Before out{day, day};
     JudgeOptions then;
     then.today = day;
     then.on_progress = watched(world);
-    CM_TRY_ASSIGN(out.judgement, judge_whole(loaded.matrix, loaded.facts, then));
+    CM_TRY_ASSIGN(out.judgement, judge_whole(loaded.matrix, facts, then));
     return out;
 }
 
+Status check_order(const ReviewOptions& options, const Before& before, const Loaded& loaded) {
+    if (before.day <= loaded.today) return Done{};
+    const auto day = before.day == options.since ? std::string() : fmt::format(" of {}", before.day);
+    return input_failure(
+        fmt::format("--since {}{} is after {}", text::printable(options.since), day, loaded.today),
+        "name what is earlier, or a later --on");
+}
+
+// What was known then: without the folder of --facts.
+Facts facts_before(const ReviewOptions& options, const Loaded& loaded) {
+    if (options.matrix.facts.empty()) return loaded.facts;
+    const auto embedded = Facts::embedded();
+    return loaded.lock ? with_configurations(embedded, *loaded.lock) : embedded;
+}
+
 Result<Before> before(const ReviewOptions& options, const Loaded& loaded, const World& world) {
+    const auto facts = facts_before(options, loaded);
     const auto quarter = months_later(loaded.today, -kQuarter);
     if (options.since.empty() && !(loaded.lock && loaded.lock->verdicts))
-        return on_day(quarter, loaded, world);
-    if (is_date(options.since)) return on_day(options.since, loaded, world);
+        return on_day(quarter, loaded, facts, world);
+    if (is_date(options.since)) {
+        CM_TRY(check_order(options, {options.since, options.since}, loaded));
+        return on_day(options.since, loaded, facts, world);
+    }
     Before out{options.since, quarter};
     std::error_code error;
     if (options.since.empty()) {
@@ -77,7 +93,8 @@ Result<Before> before(const ReviewOptions& options, const Loaded& loaded, const 
             out.name = fmt::format("{}:./{}", options.since,
                                    fs::relative(loaded.matrix.path, error).generic_string());
     }
-    CM_TRY_ASSIGN(out.side, load_side(out.name, loaded.facts, {std::min(out.day, loaded.today), {}}, world));
+    CM_TRY(check_order(options, out, loaded));
+    CM_TRY_ASSIGN(out.side, load_side(out.name, facts, {out.day, {}}, world));
     if (out.side->kind == SideKind::matrix || out.side->kind == SideKind::lock) return out;
     return input_failure(
         fmt::format("--since {} is {}", text::printable(out.name), to_string(out.side->kind)),
@@ -111,7 +128,7 @@ Result<ExitCode> perform_review(const ReviewOptions& options, const World& world
                                     since.day,      rereader(*loaded), watched(world)};
     CM_TRY_ASSIGN(const auto review, review::review_of(question));
     report::ReviewReport report{loaded->matrix,
-                                loaded->judgement.verdicts,
+                                loaded->judgement,
                                 review,
                                 since.name,
                                 changed,

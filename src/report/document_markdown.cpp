@@ -10,6 +10,8 @@
 namespace cudamatrix::report {
 namespace {
 
+constexpr std::size_t kNamedTitle = 60;  // columns, where a title is only named
+
 constexpr std::size_t kWidestLabelOfBlock = 40;
 
 // Of escaped text: GitHub would make a link of each address in it, of whatever scheme.
@@ -140,20 +142,18 @@ std::string document_markdown(const Document& document) {
 }
 
 std::string document_comment(const Document& document) {
-    std::vector<std::string> lead, sections;
-    for (const auto& text : document.lead)
-        lead.push_back(paragraph_below(text));
-    for (const auto& section : document.sections) {
-        const auto blocks = blocks_of(section);
-        sections.push_back(
-            section.folded ? fmt::format("\n<details><summary>{}</summary>\n{}\n</details>\n",
-                                         markdown::inside_html(clipped(section.title, kLongestTitle)), blocks)
-                           : below(heading_of(section.title, 3)) + blocks);
-    }
     markdown::Comment comment;
     comment.add(heading_of(document.title, 2));
-    comment.each(lead, "paragraph");
-    comment.each(sections, "section");
+    for (const auto& text : document.lead)
+        comment.whole(paragraph_below(text), "a paragraph");
+    for (const auto& section : document.sections) {
+        const auto blocks = blocks_of(section);
+        const auto text =
+            section.folded ? fmt::format("\n<details><summary>{}</summary>\n{}\n</details>\n",
+                                         markdown::inside_html(clipped(section.title, kLongestTitle)), blocks)
+                           : below(heading_of(section.title, 3)) + blocks;
+        comment.whole(text, fmt::format("\"{}\"", markdown::plain(clipped(section.title, kNamedTitle))));
+    }
     return std::move(comment).finish();
 }
 

@@ -89,23 +89,20 @@ void Comment::section(std::string_view head, const std::vector<std::string>& ite
     text_ += tail;
 }
 
-void Comment::each(const std::vector<std::string>& items, std::string_view noun) {
-    std::size_t left_out = 0;
-    for (const auto& item : items) {
-        if (text_.size() + item.size() <= kMarkdownLimit - kKept) {
-            text_ += item;
-        } else {
-            ++left_out;
-        }
+void Comment::whole(std::string_view text, std::string name) {
+    if (text_.size() + text.size() <= kMarkdownLimit - kKept) {
+        text_ += text;
+    } else {
+        left_out_.push_back(std::move(name));
     }
-    if (left_out != 0) left_out_.push_back(text::count(left_out, noun));
 }
 
 std::string Comment::finish() && {
-    if (!left_out_.empty())
-        text_ +=
-            fmt::format("\nLeft out, for a comment holds {} characters: {}. The other reports have them.\n",
-                        kMarkdownLimit, text::join(left_out_, ", "));
+    if (left_out_.empty()) return std::move(text_);
+    auto names = text::join(left_out_, ", ");
+    if (names.size() > kKept / 2) names = text::count(left_out_.size(), "part");
+    text_ += fmt::format("\nLeft out, for a comment holds {} characters: {}. The other reports have them.\n",
+                         kMarkdownLimit, names);
     return std::move(text_);
 }
 

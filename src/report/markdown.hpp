@@ -31,8 +31,8 @@ class Comment {
     /// `head`, the items that fit below `room`, `tail`. Where none fits: nothing.
     void section(std::string_view head, const std::vector<std::string>& items, std::string_view tail,
                  std::string_view noun, std::size_t room = kMarkdownLimit - kKept);
-    /// Each of the items that fits.
-    void each(const std::vector<std::string>& items, std::string_view noun);
+    /// The text, if it fits; else `name` is among what is left out.
+    void whole(std::string_view text, std::string name);
     /// The text, and a sentence that says what is left out.
     [[nodiscard]] std::string finish() &&;
 

@@ -5,6 +5,7 @@
 
 #include "base/text.hpp"
 #include "render/files/image_folder.hpp"
+#include "report/check_parts.hpp"
 #include "report/diff.hpp"
 #include "report/json.hpp"
 #include "report/review_parts.hpp"
@@ -23,10 +24,16 @@ std::string short_way(const upgrade::Outcome& way) {
     return fmt::format("Recommended: {}. Then {}.", text::join(steps, ", "), verdict_counts(way.verdicts));
 }
 
-// The next end first, then what is over.
+std::string first_few(std::vector<std::string> items) {
+    const auto all = items.size();
+    if (all <= kNamedEnds) return text::join(items, "; ");
+    items.resize(kNamedEnds);
+    return fmt::format("{}; {} more", text::join(items, "; "), all - kNamedEnds);
+}
+
 DocumentSection in_short(const ReviewReport& report) {
     DocumentList list;
-    list.items.push_back(fmt::format("Today: {}.", verdict_counts(report.verdicts)));
+    list.items.push_back(fmt::format("Today: {}.", verdict_counts(report.judgement.verdicts)));
     if (report.changed && report.changed->cells) {
         const auto& changes = *report.changed->cells;
         const auto worse = static_cast<std::size_t>(
@@ -38,18 +45,38 @@ DocumentSection in_short(const ReviewReport& report) {
     if (report.review.emergency)
         list.items.push_back(fmt::format("Urgent: {}; a plan follows.",
                                          text::count(report.review.emergency->because.size(), "end")));
-    std::vector<std::string> ends;
+    std::vector<std::string> ends, over;
     for (const auto& event : report.review.calendar) {
-        if (!is_over(event, report) && ends.size() < kNamedEnds)
-            ends.push_back(
+        auto& into = is_over(event, report) ? over : ends;
+        if (event.kind != review::EventKind::superseded)
+            into.push_back(
                 fmt::format("{} ({}: {})", event.subject, review::to_string(event.kind), event.day));
     }
+    if (!over.empty()) list.items.push_back(fmt::format("Over: {}.", first_few(over)));
     list.items.push_back(ends.empty() ? "Nothing in use is known to end within 12 months."
-                                      : fmt::format("Next to end: {}.", text::join(ends, "; ")));
+                                      : fmt::format("Next to end: {}.", first_few(ends)));
     for (const auto& way : report.review.ways) {
         if (way.aim == upgrade::Aim::next) list.items.push_back(short_way(way));
     }
     return {"In short", {std::move(list)}, false};
+}
+
+// What `check` prints, without the notes.
+DocumentSection today(const ReviewReport& report) {
+    DocumentSection out{"What does not simply work today", {}, false};
+    DocumentTable table{{"", "what", "rule", "way out"}, {}, {}};
+    for (const auto& finding : brief_findings(report.judgement).shown) {
+        if (finding.severity == Severity::notice || table.rows.size() == kReviewLines) continue;
+        const auto is_error = finding.severity == Severity::error;
+        table.rows.push_back(
+            {Span{std::string(to_string(finding.severity)), is_error ? Tone::bad : Tone::warning},
+             finding.message, finding.tag, finding.fix});
+    }
+    if (table.rows.empty())
+        out.blocks.emplace_back(Paragraph{"Every cell works without a limit that is known."});
+    else
+        out.blocks.emplace_back(std::move(table));
+    return out;
 }
 
 DocumentSection emergency(const review::EmergencyPlan& plan, const ReviewReport& report, Sources& sources) {
@@ -86,6 +113,11 @@ DocumentSection changed(const ReviewReport& report, Sources& sources) {
     DocumentSection out{fmt::format("What changed since {}", report.since), {}, false};
     if (report.changed) {
         out.blocks.emplace_back(Paragraph{diff_summary(*report.changed) + "."});
+        if (is_date(report.since))
+            out.blocks.emplace_back(Paragraph{
+                report.changed->facts.empty()
+                    ? "That is the same file, judged on that day: it differs by ends and waivers only."
+                    : "That is the same file, judged on that day without the rows of --facts."});
         if (report.changed->cells && !report.changed->cells->moved.empty())
             out.blocks.emplace_back(moved_table(report.changed->cells->moved));
         for (auto& kind : diff_lines(*report.changed)) {
@@ -138,11 +170,11 @@ std::string Sources::cite(const std::optional<FactRef>& fact) {
     return fact ? cite(std::vector{*fact}) : std::string();
 }
 
-DocumentSection Sources::section() const {
+DocumentSection Sources::section(std::string_view today) const {
     DocumentTable table{{"fact", "source", "as of"}, {}, {}};
     for (const auto& fact : facts_) {
         table.rows.push_back({fact.id, fact.sources.empty() ? std::string() : fact.sources.front(),
-                              fact.as_of + (fact.is_old ? ", old" : "")});
+                              fact.as_of + (is_old(fact.as_of, today) ? ", old" : "")});
     }
     return {"Sources", {std::move(table)}, true};
 }
@@ -172,6 +204,7 @@ Document review_document(const ReviewReport& report) {
     auto& sections = out.sections;
     sections.push_back(in_short(report));
     if (review.emergency) sections.push_back(emergency(*review.emergency, report, sources));
+    sections.push_back(today(report));
     sections.push_back(changed(report, sources));
     sections.push_back(review_calendar(report, sources));
     sections.push_back(review_newest(report, sources));
@@ -183,7 +216,7 @@ Document review_document(const ReviewReport& report) {
     sections.push_back(review_rejected(report, sources));
     if (!review.copies.empty()) sections.push_back(review_copies(report));
     sections.push_back(review_aged(report));
-    if (!sources.empty()) sections.push_back(sources.section());
+    if (!sources.empty()) sections.push_back(sources.section(review.today));
     return out;
 }
 

@@ -21,7 +21,7 @@ namespace cudamatrix::report {
 
 struct ReviewReport {
     const Matrix& matrix;
-    std::array<std::uint64_t, 4> verdicts;  ///< of the matrix as it is, by Verdict
+    const Judgement& judgement;  ///< of the matrix as it is
     const review::Review& review;
     std::string since;                         ///< what `changed` compares with: "cudamatrix.lock"
     const std::optional<diff::Diff>& changed;  ///< nothing: nothing to compare with
@@ -30,9 +30,9 @@ struct ReviewReport {
     TextOptions text;
 };
 
-/// The review in parts, each under its title: in short, what changed, calendar, newest, recommendation,
-/// requirements, why these versions, rejected alternatives, what to copy, what aged; first the emergency,
-/// where there is one.
+/// The review in parts, each under its title: in short, what does not work today, what changed, calendar,
+/// newest, recommendation, requirements, why these versions, rejected alternatives, what to copy, what aged;
+/// first the emergency, where there is one.
 [[nodiscard]] Document review_document(const ReviewReport& report);
 
 [[nodiscard]] std::string review_text(const ReviewReport& report);

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "matrix/value.hpp"
 #include "report/review_parts.hpp"
 
 namespace cudamatrix::report {
@@ -45,6 +46,7 @@ DocumentSection review_calendar(const ReviewReport& report, Sources& sources) {
     DocumentTable table{{"field", "value", "cells", "status", "newest", "fact"}, {}, {false, false, true}};
     for (const auto& value : report.review.values) {
         if (table.rows.size() == kReviewLines) break;
+        if (value.value == kNoPackage) continue;
         table.rows.push_back({std::string(info(value.field).name), Span{value.value, Tone::plain, true},
                               std::to_string(value.cells), status(value, report), newest_of(value),
                               sources.cite(value.fact)});
@@ -90,7 +92,7 @@ DocumentSection review_aged(const ReviewReport& report) {
     DocumentSection out{"Facts that aged", {}, true};
     if (report.review.aged.empty()) {
         out.blocks.emplace_back(
-            Paragraph{fmt::format("Every fact behind this review was looked up within {} days of {}.",
+            Paragraph{fmt::format("No fact behind this review was more than {} days old on {}.",
                                   kOldAfterDays, report.review.today)});
         return out;
     }

@@ -96,7 +96,7 @@ std::string review_json(const ReviewReport& report) {
                                    {"sha256", sha256(report.matrix.source)}});
     document.member("today", review.today);
     document.member("since", Json{{"day", review.since}, {"compared_with", report.since}});
-    document.member("counts", verdicts_json(report.verdicts));
+    document.member("counts", verdicts_json(report.judgement.verdicts));
     if (report.changed) {
         if (report.changed->cells) add_cell_changes(document, *report.changed->cells);
         document.array("pins", report.changed->pins, [](const std::string& line) { return Json(line); });

@@ -57,7 +57,7 @@ DocumentSection review_tested(const ReviewReport& report) {
     DocumentSection out{"Tested on", {}, false};
     if (report.runs.empty()) {
         out.blocks.emplace_back(Paragraph{
-            "No report of a run was given: --run FILE takes those that `run --format json` wrote."});
+            "No report of a run was given: --run FILE takes those that cudamatrix run --format json wrote."});
         return out;
     }
     DocumentTable table{{"GPU", "driver", "cells", "passed", "failed", "proof", "facts of"},

@@ -23,7 +23,7 @@ class Sources {
     std::string cite(const std::vector<FactRef>& facts);
     std::string cite(const std::optional<FactRef>& fact);
 
-    [[nodiscard]] DocumentSection section() const;
+    [[nodiscard]] DocumentSection section(std::string_view today) const;
     [[nodiscard]] bool empty() const { return facts_.empty(); }
 
   private:

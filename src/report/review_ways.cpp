@@ -47,6 +47,11 @@ std::vector<std::pair<std::string, std::vector<const review::Move*>>> breaking_m
     return out;
 }
 
+std::string title_of(upgrade::Aim aim) {
+    return aim == upgrade::Aim::next ? "Recommended: next"
+                                     : fmt::format("Another way: {}", upgrade::to_string(aim));
+}
+
 }  // namespace
 
 DocumentSection review_newest(const ReviewReport& report, Sources& sources) {
@@ -66,15 +71,18 @@ DocumentSection review_newest(const ReviewReport& report, Sources& sources) {
                               Span{std::to_string(move.gained), move.gained != 0 ? Tone::good : Tone::dim},
                               Span{std::to_string(move.lost), move.lost != 0 ? Tone::bad : Tone::dim}, why});
     }
-    if (table.rows.empty())
+    if (table.rows.empty()) {
         out.blocks.emplace_back(Paragraph{"Every value that moves by itself is the newest that is known."});
-    else
+    } else {
+        out.blocks.emplace_back(
+            Paragraph{"Everything else stays as it is; of an axis with several values the newest moves."});
         out.blocks.emplace_back(std::move(table));
+    }
     return out;
 }
 
 DocumentSection review_way(const upgrade::Outcome& way, const ReviewReport& report) {
-    DocumentSection out{fmt::format("Recommendation: {}", upgrade::to_string(way.aim)), {}, false};
+    DocumentSection out{title_of(way.aim), {}, way.aim != upgrade::Aim::next};
     if (way.steps.empty()) {
         out.blocks.emplace_back(Paragraph{"Nothing moves."});
         return out;
@@ -88,9 +96,10 @@ DocumentSection review_way(const upgrade::Outcome& way, const ReviewReport& repo
         return out;
     }
     out.blocks.emplace_back(
-        Paragraph{fmt::format("Then: {}. {} as before, {} moved, {} new, {} gone.",
-                              verdict_counts(way.verdicts), text::count(way.changes.same, "verdict"),
-                              way.changes.moved.size(), way.changes.fresh.size(), way.changes.gone.size())});
+        Paragraph{fmt::format("Today: {}; then: {}. {} as before, {} moved, {} new, {} gone.",
+                              verdict_counts(report.judgement.verdicts), verdict_counts(way.verdicts),
+                              text::count(way.changes.same, "verdict"), way.changes.moved.size(),
+                              way.changes.fresh.size(), way.changes.gone.size())});
     if (!way.changes.moved.empty()) out.blocks.emplace_back(moved_table(way.changes.moved));
     if (!way.lost.empty()) {
         out.blocks.emplace_back(Paragraph{"It loses cells of keep:"});

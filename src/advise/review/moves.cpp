@@ -1,6 +1,7 @@
 #include "advise/review/moves.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <utility>
 
@@ -18,7 +19,7 @@ class Reasons {
             auto& reason = by_rule_[rule];
             if (reason.cells++ != 0) continue;
             const auto finding = fleet.refusal(rule, cell, target);
-            reason = {std::string(finding.rule), finding.message, 1, finding.facts};
+            reason = {std::string(finding.rule), finding.message, 1, finding.facts, finding.verdict()};
         }
     }
 
@@ -26,7 +27,7 @@ class Reasons {
         std::vector<Reason> out;
         for (auto& [rule, reason] : by_rule_)
             out.push_back(std::move(reason));
-        std::ranges::stable_sort(out, [](const Reason& a, const Reason& b) { return a.cells > b.cells; });
+        sort_reasons(out);
         return out;
     }
 
@@ -113,6 +114,11 @@ class Moving {
 };
 
 }  // namespace
+
+void sort_reasons(std::vector<Reason>& reasons) {
+    std::ranges::stable_sort(reasons, std::ranges::greater(),
+                             [](const Reason& reason) { return std::pair(reason.verdict, reason.cells); });
+}
 
 std::vector<Move> moves_of(upgrade::Fleet& fleet, std::size_t most) {
     std::vector<Move> out;

@@ -17,7 +17,10 @@ struct Reason {
     std::string rule, message;
     std::uint64_t cells = 0;
     std::vector<FactRef> facts;
+    Verdict verdict = Verdict::rejected;  ///< what it makes of the cells
 };
+/// What rejects before what leaves open, then the most cells first.
+void sort_reasons(std::vector<Reason>& reasons);
 
 /// One value in the place of another, everything else as it is (packages that go with a torch follow it).
 struct Move {
@@ -26,7 +29,7 @@ struct Move {
     std::string released;  ///< of `now`: YYYY-MM-DD or YYYY-MM; empty: no fact names the day
     std::uint64_t gained = 0, lost = 0, working = 0;  ///< cells; `working` afterwards, of all
     std::vector<Reason> gained_from;                  ///< what speaks against the cells as they are
-    std::vector<Reason> lost_to;  ///< what would speak against them then; most cells first
+    std::vector<Reason> lost_to;                      ///< what would speak against them then
 };
 
 /// For each value that moves by itself (of an axis its newest row) the newest one that is out, and the newer

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <functional>
 #include <optional>
 #include <utility>
 
@@ -46,7 +45,8 @@ void add_reasons(const std::vector<const Finding*>& findings, std::vector<Reason
         if (same != out.end())
             ++same->cells;
         else
-            out.push_back({std::string(finding->rule), finding->message, 1, finding->facts});
+            out.push_back(
+                {std::string(finding->rule), finding->message, 1, finding->facts, finding->verdict()});
     }
 }
 
@@ -96,7 +96,7 @@ std::vector<Rejected> rejected_values(const Matrix& matrix, const Judgement& jud
         rejected.cells = cells.size();
         for (const auto* cell : cells)
             add_reasons(deciding_findings(deciding, *cell, judgement), rejected.because);
-        std::ranges::stable_sort(rejected.because, std::ranges::greater(), &Reason::cells);
+        sort_reasons(rejected.because);
         out.push_back(std::move(rejected));
     }
     return out;

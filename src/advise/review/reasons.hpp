@@ -34,7 +34,7 @@ struct Chosen {
 struct Rejected {
     std::vector<std::pair<Field, std::string>> values;
     std::uint64_t cells = 0;
-    std::vector<Reason> because;  ///< what decides their verdicts, most cells first
+    std::vector<Reason> because;  ///< what decides their verdicts
 };
 /// Of the same fields, in their order.
 [[nodiscard]] std::vector<Rejected> rejected_values(const Matrix& matrix, const Judgement& judgement);

@@ -52,7 +52,12 @@ EmergencyPlan plan_of(const Review& review, std::vector<Event> events, const std
     const auto length = static_cast<int>(std::clamp<std::int64_t>(left / 4, 1, kWeek));
     const auto* next = way_of(review, upgrade::Aim::next);
     const bool moves = next != nullptr && !next->steps.empty() && !next->source.empty();
-    PlanStep research{{}, {}, "Look at the alternatives and keep what may vanish", {}, {}};
+    PlanStep research{{},
+                      {},
+                      review.copies.empty() ? "Look at the alternatives"
+                                            : "Look at the alternatives and keep what may vanish",
+                      {},
+                      {}};
     for (const auto& image : review.copies) {
         const auto name = image.reference.find('.') < image.reference.find('/')
                               ? image.reference
@@ -60,6 +65,14 @@ EmergencyPlan plan_of(const Review& review, std::vector<Event> events, const std
         const auto path = name.substr(name.find('/') + 1);
         research.commands.push_back(
             {"skopeo", "copy", "--all", "docker://" + name, "docker://registry.example.org/" + path});
+    }
+    for (const auto& event : plan.because) {
+        if (event.kind != EventKind::waiver_end) continue;
+        research.tasks.push_back(
+            fmt::format("Decide about the {}: mend what it accepts, or extend it with a reason. "
+                        "The check of the day after shows what counts then.",
+                        event.subject));
+        research.commands.push_back({"cudamatrix", "check", matrix, "--on", days_later(event.day, 1)});
     }
     if (!review.copies.empty())
         research.tasks.push_back(

@@ -434,6 +434,13 @@ bool Fleet::makes_worse(const Target& target) {
     return false;
 }
 
+bool Fleet::works(const Target& target, std::size_t unit, std::size_t row) {
+    for (std::size_t cell = 0; cell < cells_.size() && cache_->may_go_on(); ++cell) {
+        if (rows_of_[cell][unit] == row && after(cell, target) <= solve::kGoodEnough) return true;
+    }
+    return false;
+}
+
 std::size_t Fleet::working(const Target& target) {
     std::size_t count = 0;
     for (std::size_t cell = 0; cell < cells_.size() && cache_->may_go_on(); ++cell)

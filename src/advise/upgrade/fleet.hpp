@@ -92,6 +92,8 @@ class Fleet {
     [[nodiscard]] bool makes_worse(const Target& target);
     /// Cells that would work, of those that the target changes and of the others.
     [[nodiscard]] std::size_t working(const Target& target);
+    /// Of the cells in that row of a unit whether one would work.
+    [[nodiscard]] bool works(const Target& target, std::size_t unit, std::size_t row);
 
     /// `on_progress` said stop: what was found since is of no use.
     [[nodiscard]] bool is_stopped() const { return cache_->is_stopped(); }

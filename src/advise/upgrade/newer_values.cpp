@@ -191,8 +191,9 @@ std::vector<std::string> sister_tags(const Facts& facts, std::string_view scheme
     std::vector<std::string> out;
     if (const auto mine = lookup::cuda_tag(tag); mine && scheme == "cuda") {
         for (const auto& row : facts.rows("cuda_images")) {
-            if (row.text("status") != "deleted")
-                out.push_back(lookup::CudaTag{std::string(row.text("cuda")), mine->flavour, mine->os}.text());
+            const lookup::CudaTag sister{std::string(row.text("cuda")), mine->flavour, mine->os};
+            if (row.text("status") != "deleted" && lookup::cuda_image_row({{row}, false}, sister))
+                out.push_back(sister.text());
         }
     } else if (const auto built = lookup::pytorch_tag(tag); built && scheme == "pytorch") {
         for (const auto& row : facts.rows("pytorch_images")) {

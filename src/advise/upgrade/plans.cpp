@@ -33,8 +33,7 @@ class Planning {
 
     Plan next() {
         hold_rows();
-        repeat({Field::driver, Field::os, Field::image, Field::torch, Field::python, Field::cuda},
-               [&](std::size_t u, std::size_t v) { move_if_none_gets_worse(u, v); });
+        move_what_none_needs();
         // Where nothing works there is nothing to keep: what works is next.
         if (fleet_.working(target_) == 0) {
             target_ = fronts_;
@@ -47,6 +46,12 @@ class Planning {
     Plan ambitious() {
         hold_rows();
         move_all();
+        if (fleet_.working(target_) == 0) {
+            // Where nothing works, driver and torch may have to move one after the other.
+            target_ = fronts_;
+            move_what_none_needs();
+            lead();
+        }
         return finished(Aim::ambitious);
     }
 
@@ -86,6 +91,11 @@ class Planning {
             }
         }
         fronts_ = target_;
+    }
+
+    void move_what_none_needs() {
+        repeat({Field::driver, Field::os, Field::image, Field::torch, Field::python, Field::cuda},
+               [&](std::size_t u, std::size_t v) { move_if_none_gets_worse(u, v); });
     }
 
     void move_all() {
@@ -321,7 +331,7 @@ class Planning {
             const auto first = i;
             for (; i < values.size() && release(u, v, values[i]) == release(u, v, values[first]); ++i) {
                 for (const auto& moved : with_pythons(u, v, values[i])) {
-                    if (fleet_.working(moved) == 0) continue;
+                    if (!fleet_.works(moved, u, front(u))) continue;
                     if (const auto now = working(moved); now > best) {
                         best = now;
                         chosen = moved;

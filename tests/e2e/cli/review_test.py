@@ -74,7 +74,7 @@ RUNS = """| GPU | driver | cells | passed | failed | proof | facts of |
 | T4 | 550.54.15 | 2 | ✓ 2 | · 0 | loaded | 2026-11-21 |
 | not named | not named | 1 | · 0 | ✗ 1 | rendered | 2026-11-21 |
 """
-NO_RUN = "No report of a run was given: --run FILE takes those that `run --format json` wrote.\n"
+NO_RUN = "No report of a run was given: --run FILE takes those that cudamatrix run --format json wrote.\n"
 
 
 def plain(markdown):
@@ -195,6 +195,8 @@ esac
         self.write(WAIVED)
         self.assertEqual(self.changed("2025-06-01"), """1 verdict as before, 1 moved, 0 new, 0 gone.
 
+That is the same file, judged on that day: it differs by ends and waivers only.
+
 |  | verdict | cells | why |
 | --- | --- | --- | --- |
 | ✗ worse | degraded (triton-supports-gpu) -> rejected (no-pascal) | drv570-gtx1080ti-torch2.5.0_cu124-py3.11 | error: driver 570 does not meet >= 580, \
@@ -206,7 +208,8 @@ From 2025-06-01 to 2025-06-30 in the world:
 | --- | --- | ---: | --- |
 | 2025-06-04 | torch 2.7.1: released |  | torch-2.7.1 |
 """)
-        nothing = "2 verdicts as before, 0 moved, 0 new, 0 gone.\n\nThe facts name nothing that came out or ended from 2025-06-16 to 2025-06-30.\n"
+        nothing = "2 verdicts as before, 0 moved, 0 new, 0 gone.\n\nThat is the same file, judged on that day: it differs by ends and waivers only.\n\n" \
+            "The facts name nothing that came out or ended from 2025-06-16 to 2025-06-30.\n"
         self.assertEqual(self.changed("2025-06-16"), nothing)
         self.assertEqual(self.changed("2025-06-30"), nothing.replace("06-16", "06-30"))
         # Three months, where nothing is named and no lock lies beside the file.
@@ -251,8 +254,8 @@ From 2025-06-01 to 2025-06-30 in the world:
 
     def test_since_what_it_cannot_be(self):
         name = self.write(STACK)
-        self.assertEqual(self.refused("review", name, *DAY, "--since", "2025-07-01"), "cudamatrix: error: --since 2025-07-01: that day is behind 2025-06-30\n"
-                         "  fix: name an earlier day, or a later --on\n")
+        self.assertEqual(self.refused("review", name, *DAY, "--since", "2025-07-01"), "cudamatrix: error: --since 2025-07-01 is after 2025-06-30\n"
+                         "  fix: name what is earlier, or a later --on\n")
         self.write("{}", "odd.json")
         self.write(json.dumps({**LOCK, "verdicts": 1}), "broken.lock")
         self.python_ends("2027-10-31")
@@ -269,6 +272,8 @@ From 2025-06-01 to 2025-06-30 in the world:
         got = self.review("--on", "2026-06-30", "--facts", self.python_ends("2027-01-31"))
         self.assertTrue(got["What changed since 2026-03-30"].startswith("""2026-03-30 -> matrix.yaml: 2 verdicts as before, 0 moved, 0 new, 0 gone; 1 fact moved, 0 looked up again.
 
+That is the same file, judged on that day without the rows of --facts.
+
 1 row:
 
 - pythons python-3.11: eol 2027-10-31 -> 2027-01-31 (https://example.org/x, as of 2025-06-01)
@@ -278,6 +283,17 @@ From 2025-06-01 to 2025-06-30 in the world:
         self.assertIn("| python | `3.11` | 2 | ! end of life 2027-01-31 |", got["Calendar"])
         self.assertIn("| python-3.11 | ! 2025-06-01 |\n", got["Facts that aged"])
         self.assertIn("| python-3.11 | <https://example.org/x> | 2025-06-01", got["Sources"])
+
+        # A row that makes a cell worse: what was is judged without it.
+        self.write("version: 1\nset: {driver: \"570\", gpu: T4, torch: 2.6.0+cu124}\n")
+        self.write("""table: gpus
+as_of: "2025-06-01"
+rows:
+  - {id: gpu-t4, name: "Tesla T4", aliases: ["T4"], compute: "3.7", class: "datacenter", memory_gb: [16], source: "https://example.org/x", confidence: read}
+""", "worse/gpus.yaml")
+        got = self.review(*DAY, "--facts", "worse")
+        self.assertIn("1 worse, 0 better", got["In short"])
+        self.assertIn("torch-ships-compute", got["What changed since 2025-03-30"])
 
         self.refused("review", "matrix.yaml", "--facts", "none", says="the facts folder none cannot be read")
         self.write("rows: [", "bad/pythons.yaml")
@@ -295,7 +311,7 @@ From 2025-06-01 to 2025-06-30 in the world:
         plan = got["Emergency: act by 2025-08-29"]
         self.assertEqual(plan.splitlines()[2], "| ! 2025-08-29 | waiver of no-pascal (until they are replaced): waiver ends | 1 |  |")
         self.assertEqual(re.findall(r"^Step .*", plan, re.MULTILINE),
-                         ["Step 1, 2025-06-30 to 2025-07-06: Look at the alternatives and keep what may vanish.", "Step 2, 2025-07-07 to 2025-07-13: Prepare the change.",
+                         ["Step 1, 2025-06-30 to 2025-07-06: Look at the alternatives.", "Step 2, 2025-07-07 to 2025-07-13: Prepare the change.",
                           "Step 3, 2025-07-14 to 2025-07-20: Prove it in staging.", "Step 4, 2025-07-21 to 2025-07-27: Bring it to production."])
         # What little is left is shared out.
         self.assertEqual(re.findall(r"^Step \d, (.*?):", review("2025-07-04")["Emergency: act by 2025-07-04"], re.MULTILINE),
@@ -361,7 +377,7 @@ From 2025-06-01 to 2025-06-30 in the world:
             self.assertEqual(got[title], "No cell works.\n")
         self.assertTrue(got["Rejected alternatives"].split("\n")[2].startswith(
             "| torch 2.6.0+cu124, driver 470.161.03, python 3.11 | 1 | driver 470.161.03 does not know RTX 5090 (compute 12.0): "), got["Rejected alternatives"])
-        self.assertIn("✓ better", got["Recommendation: next"])
+        self.assertIn("✓ better", got["Recommended: next"])
 
     def test_empty_calendar(self):
         self.write("version: 1\nset: {gpu: T4, cuda: \"12.4.1\", driver: \"580.65.06\"}\n")

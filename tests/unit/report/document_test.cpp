@@ -300,7 +300,7 @@ TEST_CASE("document: hostile texts of all kinds") {
     }
 }
 
-TEST_CASE("document as a comment: a section comes whole or is counted") {
+TEST_CASE("document as a comment: a section comes whole or is named") {
     const auto section = [](std::string title, std::size_t size) {
         return DocumentSection{std::move(title), {DocumentCode{std::string(size, 'x')}}};
     };
@@ -313,17 +313,24 @@ TEST_CASE("document as a comment: a section comes whole or is counted") {
     CHECK(text.size() > 60'000);
     CHECK(contains(text, "\n### first\n"));
     CHECK(contains(text, "\n### third\n"));
-    CHECK_FALSE(contains(text, "second"));
-    CHECK_FALSE(contains(text, "fourth"));
+    CHECK_FALSE(contains(text, "### second"));
+    CHECK_FALSE(contains(text, "### fourth"));
     CHECK(times(text, "```") == 4);
     CHECK(text.ends_with(
-        "\nLeft out, for a comment holds 65536 characters: 2 sections. The other reports have them.\n"));
+        "\nLeft out, for a comment holds 65536 characters: \"second\", \"fourth\". The other reports have them.\n"));
     CHECK(times(document_markdown(document), "\n## ") == 4);
     // The lead does not fit either: "@" is nine characters.
     const Document long_lead{
         std::string(5000, '@'), std::vector<std::string>(9, std::string(5000, '@')), {section("first", 10)}};
     const auto cut = document_comment(long_lead);
+    // Names that are too long for the sentence are counted.
+    Document many{"review", {}, {}};
+    for (int i = 0; i < 9; ++i)
+        many.sections.push_back(section(std::string(100, '@'), 60'000));
+    CHECK(document_comment(many).size() <= markdown::kMarkdownLimit);
+    CHECK(document_comment(many).ends_with(": 8 parts. The other reports have them.\n"));
     CHECK(cut.size() <= markdown::kMarkdownLimit);
     CHECK(contains(cut, "\n### first\n"));
-    CHECK(cut.ends_with(": 6 paragraphs. The other reports have them.\n"));
+    CHECK(cut.ends_with(
+        ": a paragraph, a paragraph, a paragraph, a paragraph, a paragraph, a paragraph. The other reports have them.\n"));
 }
