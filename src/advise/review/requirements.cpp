@@ -6,7 +6,6 @@
 #include <set>
 
 #include "advise/upgrade/newer_values.hpp"
-#include "base/number.hpp"
 #include "base/version.hpp"
 #include "knowledge/facts/lookup.hpp"
 #include "knowledge/solve/conflict.hpp"
@@ -23,19 +22,16 @@ bool is_of_machine(Field field) {
     return fields.contains(field);
 }
 
-struct Stack {
-    std::vector<std::size_t> cells;
-};
-
 class Requiring {
   public:
-    explicit Requiring(upgrade::Fleet& fleet) : fleet_(fleet), present_(fleet.present()) {
+    explicit Requiring(upgrade::Fleet& fleet) : fleet_(fleet) {
         for (std::size_t i = 0; i < fleet.variable_count(); ++i) {
             if (fleet.variable(i).field == Field::driver) driver_ = i;
             if (fleet.variable(i).field == Field::gpu) gpu_ = i;
         }
     }
 
+    // The cells that work by what they have beside the machine.
     std::vector<Requirement> run() {
         std::vector<Requirement> out;
         std::vector<std::vector<std::size_t>> cells;
@@ -67,6 +63,22 @@ class Requiring {
   private:
     void fill(Requirement& out, const std::vector<std::size_t>& cells) {
         out.cells = cells.size();
+        say_machines(cells, out);
+        std::vector<std::uint32_t> drivers;
+        if (driver_ && has_driver(cells)) {
+            if (const auto oldest = oldest_driver(cells)) {
+                out.oldest_driver = fleet_.text(*driver_, *oldest);
+                drivers.push_back(*oldest);
+            }
+            if (const auto best = best_driver(cells)) {
+                out.best_driver = fleet_.text(*driver_, *best);
+                drivers.push_back(*best);
+            }
+        }
+        if (gpu_) compute_range(cells.front(), drivers, out);
+    }
+
+    void say_machines(const std::vector<std::size_t>& cells, Requirement& out) const {
         std::optional<unsigned> vram;
         for (const auto cell : cells) {
             const auto& values = fleet_.judgement().cells[cell].cell;
@@ -79,18 +91,6 @@ class Requiring {
             }
         }
         if (vram) out.vram_gb = std::to_string(*vram);
-        std::vector<std::uint32_t> drivers;
-        if (driver_) {
-            if (const auto oldest = oldest_driver(cells)) {
-                out.oldest_driver = fleet_.text(*driver_, *oldest);
-                drivers.push_back(*oldest);
-            }
-            if (const auto best = best_driver(cells)) {
-                out.best_driver = fleet_.text(*driver_, *best);
-                drivers.push_back(*best);
-            }
-        }
-        if (gpu_) compute_range(cells.front(), drivers, out);
     }
 
     [[nodiscard]] bool all_work(const std::vector<std::size_t>& cells, std::uint32_t driver) {
@@ -106,7 +106,6 @@ class Requiring {
 
     // Values are sorted newest first.
     [[nodiscard]] std::optional<std::uint32_t> oldest_driver(const std::vector<std::size_t>& cells) {
-        if (!has_driver(cells)) return std::nullopt;
         const auto& values = fleet_.variable(*driver_).values;
         for (auto i = static_cast<std::uint32_t>(values.size()); i-- > 0;) {
             if (values[i] && all_work(cells, i)) return i;
@@ -115,7 +114,6 @@ class Requiring {
     }
 
     [[nodiscard]] std::optional<std::uint32_t> best_driver(const std::vector<std::size_t>& cells) {
-        if (!has_driver(cells)) return std::nullopt;
         std::optional<std::uint32_t> best;
         std::string best_end;
         std::set<std::uint32_t> candidates;
@@ -160,7 +158,6 @@ class Requiring {
     }
 
     upgrade::Fleet& fleet_;
-    upgrade::Target present_;
     std::optional<std::size_t> driver_, gpu_;
 };
 

@@ -141,6 +141,12 @@ class Fleet {
 /// Whether `keep:` names the cell.
 [[nodiscard]] bool is_kept(const Matrix& matrix, const Cell& cell);
 
+/// The release of a package for a torch; empty where it does not go with one.
+[[nodiscard]] std::string companion_text(const Facts& facts, std::string_view package,
+                                         std::string_view torch);
+/// What the tag of an image says that it holds, as cells write it beside the image.
+[[nodiscard]] std::vector<std::pair<Field, std::string>> held_by(const Facts& facts, std::string_view image);
+
 /// Fields whose values get newer by themselves.
 [[nodiscard]] bool moves(Field field);
 

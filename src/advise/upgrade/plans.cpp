@@ -3,14 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <initializer_list>
-#include <optional>
 #include <span>
 #include <utility>
 
-#include "advise/upgrade/newer_values.hpp"
+#include "advise/upgrade/choices.hpp"
 #include "base/text.hpp"
-#include "base/version.hpp"
-#include "knowledge/facts/lookup.hpp"
 
 namespace cudamatrix::upgrade {
 namespace {
@@ -18,13 +15,13 @@ namespace {
 constexpr std::size_t kRounds = 3;
 
 // Where the search stands: a target, and what it may change.
-class Planning {
+class Planning : Choices {
   public:
     explicit Planning(Fleet& fleet)
-        : fleet_(fleet),
+        : Choices(fleet, months_later(fleet.today(), kEndsWithin)),
+          fleet_(fleet),
           target_(fleet.present()),
-          fronts_(target_),
-          horizon_(months_later(fleet.today(), kEndsWithin)) {}
+          fronts_(target_) {}
 
     Plan hold() {
         hold_rows();
@@ -117,29 +114,6 @@ class Planning {
         }
     }
 
-    template <class Visit>
-    void each_front(Field field, const Visit& visit) {
-        for (std::size_t u = 0; u < fleet_.units().size(); ++u) {
-            for (std::size_t v = 0; v < fleet_.units()[u].variables.size(); ++v) {
-                if (about(u, v).field == field) visit(u, v);
-            }
-        }
-    }
-
-    [[nodiscard]] std::size_t variable(std::size_t u, std::size_t v) const {
-        return fleet_.units()[u].variables[v];
-    }
-    [[nodiscard]] const solve::Variable& about(std::size_t u, std::size_t v) const {
-        return fleet_.variable(variable(u, v));
-    }
-    [[nodiscard]] Life life(std::size_t u, std::size_t v, std::uint32_t value) const {
-        return life_of(fleet_.facts(), about(u, v).field, fleet_.text(variable(u, v), value));
-    }
-    [[nodiscard]] std::size_t front(std::size_t u) const { return fleet_.units()[u].front; }
-    [[nodiscard]] std::uint32_t original(std::size_t u, std::size_t row, std::size_t v) const {
-        return fleet_.units()[u].rows[row][v];
-    }
-
     // An axis names each value once.
     [[nodiscard]] bool is_taken(const Target& target, std::size_t u, std::size_t row) const {
         for (std::size_t other = 0; other < target[u].size(); ++other) {
@@ -177,7 +151,7 @@ class Planning {
             for (const bool with_toolkit : {true, false}) {
                 for (const auto value : builds) {
                     if (target_[u][row][v] == value) return;
-                    for (auto& moved : steps_to(u, row, v, value)) {
+                    for (auto& moved : steps_to(target_, u, row, v, value)) {
                         if (goes_with_toolkit(moved) != with_toolkit || is_taken(moved, u, row)) continue;
                         if (!accepts(moved)) continue;
                         target_ = std::move(moved);
@@ -188,126 +162,24 @@ class Planning {
         }
     }
 
-    // What all builds of a torch have in common, and all kinds of an image.
-    [[nodiscard]] std::string release(std::size_t u, std::size_t v, std::uint32_t value) const {
-        const auto text = fleet_.text(variable(u, v), value);
-        return text.substr(0, text.find_first_of(about(u, v).field == Field::image ? "-" : "+"));
-    }
-
-    // Whether the toolkit is that of the torch, where the target has both.
-    [[nodiscard]] bool goes_with_toolkit(const Target& target) {
-        const auto minor = cuda_of_torch(target);
-        bool goes = true;
-        each_front(Field::cuda, [&](std::size_t u, std::size_t v) {
-            const auto version = Version::parse(fleet_.text(variable(u, v), target[u][front(u)][v]));
-            goes = goes && (!minor || !version || version->major_minor() == minor->major_minor());
-        });
-        return goes;
-    }
-
-    // The minor of the CUDA that a build of torch is made with.
-    [[nodiscard]] std::optional<Version> cuda_of_build(std::string_view torch) const {
-        const auto known = lookup::torch(fleet_.facts(), torch, "x86_64");
-        if (!known || !known->wheel || !known->wheel->has("cuda")) return std::nullopt;
-        return lookup::required_version(*known->wheel, "cuda");
-    }
-
-    // A value in the place of another; of a torch first with the toolkit that goes with it.
-    [[nodiscard]] std::vector<Target> steps_to(std::size_t u, std::size_t row, std::size_t v,
-                                               std::uint32_t value) {
-        auto plain = fleet_.with(target_, u, row, v, value);
-        const auto minor = about(u, v).field == Field::torch
-                               ? cuda_of_build(fleet_.text(variable(u, v), value))
-                               : std::nullopt;
-        auto together = plain;
-        if (minor) {
-            each_front(Field::cuda, [&](std::size_t other, std::size_t at) {
-                const auto at_row = other == u ? row : front(other);
-                for (const auto cuda : choices_with(other, at, *minor)) {
-                    together = fleet_.with(together, other, at_row, at, cuda);
-                    return;
-                }
-            });
-        }
-        std::vector<Target> out;
-        if (together != plain) out.push_back(std::move(together));
-        out.push_back(std::move(plain));
-        return out;
-    }
-
-    // Newer toolkits of that minor.
-    [[nodiscard]] Values choices_with(std::size_t u, std::size_t v, const Version& minor) const {
-        auto values = fleet_.newer(variable(u, v), original(u, front(u), v)).beyond;
-        std::erase_if(values, [&](std::uint32_t value) {
-            const auto version = Version::parse(fleet_.text(variable(u, v), value));
-            return !version || version->major_minor() != minor.major_minor();
-        });
-        return values;
-    }
-
-    // Nothing where no torch of the target has a build for a CUDA.
-    [[nodiscard]] std::optional<Version> cuda_of_torch(const Target& target) {
-        std::optional<Version> out;
-        each_front(Field::torch, [&](std::size_t u, std::size_t v) {
-            if (!out) out = cuda_of_build(fleet_.text(variable(u, v), target[u][front(u)][v]));
-        });
-        return out;
-    }
-
-    // Newest first, what the front may become: of what machines bring the ones that last, the longest first.
-    // Beside a torch the toolkit is that of its build.
-    [[nodiscard]] Values choices(std::size_t u, std::size_t v) {
-        const auto minor = about(u, v).field == Field::cuda ? cuda_of_torch(target_) : std::nullopt;
-        auto values = minor ? choices_with(u, v, *minor)
-                            : fleet_.newer(variable(u, v), original(u, front(u), v)).beyond;
-        // What ends soon is taken only where all do.
-        for (const auto& day : {fleet_.today(), horizon_}) {
-            auto lasting = values;
-            std::erase_if(lasting, [&](std::uint32_t value) { return has_ended(life(u, v, value), day); });
-            if (!lasting.empty()) values = std::move(lasting);
-        }
-        if (is_of_host(u, v)) {
-            std::erase_if(values, [&](std::uint32_t value) { return !outlives(u, v, value); });
-            std::ranges::stable_sort(values, [&](std::uint32_t a, std::uint32_t b) {
-                return life(u, v, a).ends > life(u, v, b).ends;
-            });
-        }
-        return values;
-    }
-
-    // All rows of the axis; one whose end nobody knows outlives what has ended.
-    [[nodiscard]] bool outlives(std::size_t u, std::size_t v, std::uint32_t value) const {
-        const auto ends = life(u, v, value).ends;
-        for (const auto& row : fleet_.units()[u].rows) {
-            const auto other = life(u, v, row[v]);
-            if (has_ended(other, fleet_.today())) continue;
-            if (ends.empty() || other.ends.empty() || last_day_of(ends) <= last_day_of(other.ends))
-                return false;
-        }
-        return true;
-    }
-
-    [[nodiscard]] bool is_of_host(std::size_t u, std::size_t v) const {
-        return about(u, v).field == Field::driver || about(u, v).field == Field::os;
-    }
-
     // The machine stays as it is while it is repaired; what runs on it may always become newer.
     void move_if_none_gets_worse(std::size_t u, std::size_t v) {
-        if (is_of_host(u, v) && !has_ended(life(u, v, original(u, front(u), v)), horizon_)) return;
+        if (is_of_host(u, v) && !has_ended(life(u, v, original(u, front(u), v)), horizon())) return;
         // Hardly any candidate needs the count, which takes every cell.
-        advance(u, front(u), v, choices(u, v), [&](const Target& moved) {
+        advance(u, front(u), v, choices(target_, u, v), [&](const Target& moved) {
             return !makes_worse(moved) && working(moved) >= working(target_);
         });
     }
 
     void move_host(std::size_t u, std::size_t v) {
-        advance(u, front(u), v, choices(u, v),
+        advance(u, front(u), v, choices(target_, u, v),
                 [&](const Target& moved) { return fleet_.working(moved) != 0; });
     }
 
     void move_if_none_is_lost(std::size_t u, std::size_t v) {
         const auto now = working(target_);
-        advance(u, front(u), v, choices(u, v), [&](const Target& moved) { return working(moved) >= now; });
+        advance(u, front(u), v, choices(target_, u, v),
+                [&](const Target& moved) { return working(moved) >= now; });
     }
 
     // The newest release of what the matrix is about with which a cell works, if need be with another python;
@@ -324,7 +196,7 @@ class Planning {
     }
 
     void lead_with(std::size_t u, std::size_t v) {
-        const auto values = choices(u, v);
+        const auto values = choices(target_, u, v);
         for (std::size_t i = 0; i < values.size();) {
             std::size_t best = 0;
             Target chosen;
@@ -347,11 +219,11 @@ class Planning {
 
     [[nodiscard]] std::vector<Target> with_pythons(std::size_t u, std::size_t v, std::uint32_t value) {
         std::vector<Target> out;
-        for (auto& moved : steps_to(u, front(u), v, value)) {
+        for (auto& moved : steps_to(target_, u, front(u), v, value)) {
             if (is_taken(moved, u, front(u))) continue;
             out.push_back(moved);
             each_front(Field::python, [&](std::size_t other, std::size_t at) {
-                for (const auto python : choices(other, at)) {
+                for (const auto python : choices(target_, other, at)) {
                     if (other != u) out.push_back(fleet_.with(moved, other, front(other), at, python));
                 }
             });
@@ -392,7 +264,6 @@ class Planning {
     Fleet& fleet_;
     Target target_;
     Target fronts_;  ///< where hold had left them
-    std::string horizon_;
 };
 
 }  // namespace
