@@ -92,7 +92,7 @@ std::vector<std::uint32_t> RuleCache::same_gpus(std::size_t index) const {
 
 void RuleCache::add(const rules::Rule& rule, const Setting& setting) {
     if (std::find(setting.waived.begin(), setting.waived.end(), rule.id) != setting.waived.end()) return;
-    Asked asked{&rule, {}, false, false, {}};
+    Asked asked{&rule, {}, false, false, {}, {}, {}};
     const auto fields = rules::depends_on(rule, {.releases = has_unpinned_});
     // Whether the stage decides is asked of the cell, too.
     const auto weighed = rule.stage == Stage::build ? rules::kReadByCompiles : FieldSet{};
@@ -106,16 +106,39 @@ void RuleCache::add(const rules::Rule& rule, const Setting& setting) {
     }
     asked.host_only =
         gpu_variable_ && !has_arch && !rule.reads.contains(Field::gpu) && fields.contains(Field::gpu);
+    std::uint64_t combinations = 1;
+    for (const auto variable : asked.variables) {
+        asked.strides.push_back(combinations);
+        const auto values = variables_[variable].values.size() + 1;  // one for kUnassigned
+        if (combinations > std::numeric_limits<std::uint64_t>::max() / values) {
+            asked.strides.clear();
+            break;
+        }
+        combinations *= values;
+    }
     if (reads_any) asked_.push_back(std::move(asked));
 }
 
 Verdict RuleCache::verdict(std::size_t index, const Assignment& assignment) {
-    std::u32string key;
-    for (const auto variable : asked_[index].variables)
-        key.push_back(static_cast<char32_t>(told_apart(index, variable, assignment[variable])));
-    const auto [entry, is_new] = asked_[index].known.emplace(std::move(key), Verdict::accepted);
-    if (is_new) entry->second = ask(index, assignment);
-    return entry->second;
+    auto& asked = asked_[index];
+    const auto answer = [&](auto& known, const auto& key) {
+        const auto found = known.find(key);
+        if (found != known.end()) return found->second;
+        return known.emplace(key, ask(index, assignment)).first->second;
+    };
+    if (asked.strides.empty()) {
+        std::u32string key;
+        for (const auto variable : asked.variables)
+            key.push_back(static_cast<char32_t>(told_apart(index, variable, assignment[variable])));
+        return answer(asked.known_by_values, key);
+    }
+    std::uint64_t key = 0;
+    for (std::size_t i = 0; i < asked.variables.size(); ++i) {
+        const auto variable = asked.variables[i];
+        const auto value = told_apart(index, variable, assignment[variable]);
+        key += asked.strides[i] * (value == kUnassigned ? variables_[variable].values.size() : value);
+    }
+    return answer(asked.known, key);
 }
 
 Verdict RuleCache::ask(std::size_t index, const Assignment& assignment, std::vector<Look>* looks) {

@@ -98,9 +98,11 @@ class RuleCache {
     struct Asked {
         const rules::Rule* rule;
         std::vector<std::size_t> variables;
-        bool is_own;                                        ///< of the matrix file
-        bool host_only;                                     ///< of the variable of the GPU its hosts only
-        std::unordered_map<std::u32string, Verdict> known;  ///< by the values of `variables`
+        bool is_own;                         ///< of the matrix file
+        bool host_only;                      ///< of the variable of the GPU its hosts only
+        std::vector<std::uint64_t> strides;  ///< by variable; empty: no number holds all combinations
+        std::unordered_map<std::uint64_t, Verdict> known;             ///< by the values of `variables`
+        std::unordered_map<std::u32string, Verdict> known_by_values;  ///< the same without strides
     };
     void compare_hosts();
     void add_looks(std::size_t index, const Assignment& assignment, const rules::ReadLog& log,
