@@ -110,6 +110,8 @@ class Merge {
         out_.report.version = report.version;
         out_.report.facts_date = report.facts_date;
         out_.report.facts_hash = report.facts_hash;
+        // What was proven is as old as its oldest part.
+        if (is_first_ || report.day < out_.report.day) out_.report.day = report.day;
         if (is_first_) out_.report.output = report.output;
         if (has_folders_ || out_.report.output != report.output) out_.report.output.clear();
         is_first_ = false;

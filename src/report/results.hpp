@@ -119,8 +119,9 @@ struct RunReport {
     std::string version;
     std::string facts_date;
     std::string facts_hash;
-    std::string output;  ///< the output folder
-    bool gpu = false;    ///< whether a GPU was there to run on
+    std::string day = {};  ///< YYYY-MM-DD, on which it was run; empty: of a report of before
+    std::string output;    ///< the output folder
+    bool gpu = false;      ///< whether a GPU was there to run on
     std::vector<ImageResult> images;
     std::vector<CellResult> cells;
     double seconds = 0;

@@ -11,6 +11,13 @@ namespace {
 
 constexpr std::size_t kMostGpus = 8;  // of one table's cell
 
+// A report of before has no day: its facts are as old at least.
+Span day_of_proof(const RunReport& run, const std::string& today) {
+    const auto text = run.day.empty() ? "not before " + run.facts_date : run.day;
+    return is_old(run.day.empty() ? run.facts_date : run.day, today) ? Span{text + ", old", Tone::warning}
+                                                                     : Span{text};
+}
+
 }  // namespace
 
 DocumentSection review_requirements(const ReviewReport& report) {
@@ -60,9 +67,8 @@ DocumentSection review_tested(const ReviewReport& report) {
             "No report of a run was given: --run FILE takes those that cudamatrix run --format json wrote."});
         return out;
     }
-    DocumentTable table{{"GPU", "driver", "cells", "passed", "failed", "proof", "facts of"},
-                        {},
-                        {false, false, true, true, true}};
+    DocumentTable table{
+        {"GPU", "driver", "cells", "passed", "failed", "proof", "day"}, {}, {false, false, true, true, true}};
     for (const auto& run : report.runs) {
         std::map<std::pair<std::string, std::string>, std::vector<const CellResult*>> machines;
         for (const auto& cell : run.cells) {
@@ -86,8 +92,7 @@ DocumentSection review_tested(const ReviewReport& report) {
                  Span{std::to_string(results.size() - passed),
                       passed != results.size() ? Tone::bad : Tone::dim},
                  best->proof == Proof::ran ? "ran on a GPU" : std::string(to_string(best->proof)),
-                 is_old(run.facts_date, report.review.today) ? Span{run.facts_date + ", old", Tone::warning}
-                                                             : Span{run.facts_date}});
+                 day_of_proof(run, report.review.today)});
         }
     }
     out.blocks.emplace_back(std::move(table));

@@ -300,6 +300,7 @@ void write_run(const RunReport& report, DocumentSink& document) {
     document.member("matrix", Json{{"name", report.matrix}, {"cells", sums.cells}});
     document.member("command", report.command);
     document.member("engine", Json{{"name", report.engine}, {"why", report.engine_why}});
+    if (!report.day.empty()) document.member("day", report.day);
     document.member("gpu", report.gpu);
     document.member("result", to_string(sums.result));
     document.member("exit_code", report.exit_code);

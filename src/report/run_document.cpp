@@ -124,6 +124,10 @@ void read_head(const Members& in, RunReport& report) {
         report.engine = engine.text("name");
         report.engine_why = engine.text("why");
     });
+    if (const auto* day = in.find("day", false)) {
+        report.day = in.filled("day");
+        if (!report.day.empty() && !is_date(report.day)) in.wrong("day", *day, "a day, YYYY-MM-DD");
+    }
     report.gpu = in.truth("gpu");
     report.seconds = in.number("seconds");
     report.output = in.text("output");

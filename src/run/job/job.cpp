@@ -92,6 +92,7 @@ RunReport empty_report(const RunInput& input, const RunSettings& settings, std::
     report.version = kVersion;
     report.facts_date = input.facts.date();
     report.facts_hash = input.facts.hash();
+    report.day = settings.today;
     report.output = settings.out.string();
     return report;
 }

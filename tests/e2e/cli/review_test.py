@@ -68,11 +68,11 @@ From 2025-06-01 to 2025-06-30 in the world:
 | --- | --- | ---: | --- |
 | 2025-06-04 | torch 2.7.1: released |  | torch-2.7.1 |
 """
-RUNS = """| GPU | driver | cells | passed | failed | proof | facts of |
+RUNS = """| GPU | driver | cells | passed | failed | proof | day |
 | --- | --- | ---: | ---: | ---: | --- | --- |
-| H100 | 550.54.15 | 1 | · 0 | ✗ 1 | built | 2026-11-21 |
-| T4 | 550.54.15 | 2 | ✓ 2 | · 0 | loaded | 2026-11-21 |
-| not named | not named | 1 | · 0 | ✗ 1 | rendered | 2026-11-21 |
+| H100 | 550.54.15 | 1 | · 0 | ✗ 1 | built | not before 2026-11-21 |
+| T4 | 550.54.15 | 2 | ✓ 2 | · 0 | loaded | not before 2026-11-21 |
+| not named | not named | 1 | · 0 | ✗ 1 | rendered | not before 2026-11-21 |
 """
 NO_RUN = "No report of a run was given: --run FILE takes those that cudamatrix run --format json wrote.\n"
 
@@ -328,8 +328,17 @@ rows:
         self.write(report, "a.json")
         self.assertEqual(self.review("--run", "a.json")["Tested on"], RUNS)
         self.assertEqual(self.review("--run", "a.json", "a.json")["Tested on"].count("| T4 |"), 2)
-        self.assertIn("| T4 | 550.54.15 | 2 | ✓ 2 | · 0 | loaded | ! 2026-11-21, old |\n", self.review("--run", "a.json", "--on", "2027-11-21")["Tested on"])
-        for text, says in (("", "not valid JSON"), (report[:-3], "not valid JSON"), ("{}", "$.schema_version: missing"), (json.dumps(LOCK), "$.command: missing"),
+        self.assertIn("| T4 | 550.54.15 | 2 | ✓ 2 | · 0 | loaded | ! not before 2026-11-21, old |\n", self.review("--run", "a.json", "--on", "2027-11-21")["Tested on"])
+        dated = report.replace('  "gpu":', '  "day": "2026-11-20",\n  "gpu":', 1)
+        self.write(dated, "dated.json")
+        self.assertIn("| loaded | 2026-11-20 |\n", self.review("--run", "dated.json")["Tested on"])
+        self.assertIn("| loaded | ! 2026-11-20, old |\n", self.review("--run", "dated.json", "--on", "2027-11-21")["Tested on"])
+        # What several machines proved is as old as the oldest of it.
+        self.write(dated.replace("2026-11-20", "2026-11-19"), "older.json")
+        for files, day in ((("dated.json", "older.json"), "2026-11-19"), (("older.json", "dated.json"), "2026-11-19"), (("dated.json", "a.json"), None)):
+            merged = json.loads(self.call("report", *files, "--format", "json").stdout)
+            self.assertEqual(merged.get("day"), day)
+        for text, says in (("", "not valid JSON"), (dated.replace("2026-11-20", "soon"), '$.day: found "soon", expected a day, YYYY-MM-DD'), (report[:-3], "not valid JSON"), ("{}", "$.schema_version: missing"), (json.dumps(LOCK), "$.command: missing"),
                            (self.call("check", name, "--format", "json").stdout, "$.schema_version: found 2, expected 1"),
                            (self.call("review", name, "--format", "json").stdout, "$.command: missing"),
                            (report.replace('"passed_without_gpu"', '"good"'), 'found "good", expected skipped, planned,')):
