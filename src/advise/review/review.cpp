@@ -7,6 +7,7 @@
 
 #include "advise/upgrade/plans.hpp"
 #include "base/text.hpp"
+#include "knowledge/facts/images.hpp"
 #include "knowledge/judge/judge.hpp"
 
 namespace cudamatrix::review {
@@ -59,12 +60,11 @@ EmergencyPlan plan_of(const Review& review, std::vector<Event> events, const std
                       {},
                       {}};
     for (const auto& image : review.copies) {
-        const auto name = image.reference.find('.') < image.reference.find('/')
-                              ? image.reference
-                              : "docker.io/" + image.reference;
-        const auto path = name.substr(name.find('/') + 1);
-        research.commands.push_back(
-            {"skopeo", "copy", "--all", "docker://" + name, "docker://registry.example.org/" + path});
+        const auto from = lookup::image_reference(image.reference);
+        const auto path = from.repository.substr(from.repository.find('/') + 1);
+        research.commands.push_back({"skopeo", "copy", "--all",
+                                     fmt::format("docker://{}:{}", from.repository, from.tag),
+                                     fmt::format("docker://registry.example.org/{}:{}", path, from.tag)});
     }
     for (const auto& event : plan.because) {
         if (event.kind != EventKind::waiver_end) continue;
@@ -99,7 +99,7 @@ EmergencyPlan plan_of(const Review& review, std::vector<Event> events, const std
                           {},
                           "Bring it to production",
                           {"Deploy, watch, and review again."},
-                          {{"cudamatrix", "review", matrix, "--since", std::string("HEAD~1")}}});
+                          {{"cudamatrix", "review", matrix, "--since", "HEAD~1"}}});
     for (std::size_t i = 0; i < plan.steps.size(); ++i) {
         plan.steps[i].from = days_later(review.today, static_cast<int>(i) * length);
         plan.steps[i].to = days_later(review.today, static_cast<int>(i + 1) * length - 1);
