@@ -102,8 +102,7 @@ Result<Before> before(const ReviewOptions& options, const Loaded& loaded, const 
 }
 
 // `--facts` shows tomorrow's world: its rows beside those that they replace.
-Result<std::optional<diff::Diff>> changes(const ReviewOptions& options, const Before& before,
-                                          const Loaded& loaded) {
+diff::Diff changes(const ReviewOptions& options, const Before& before, const Loaded& loaded) {
     diff::Side now{loaded.matrix.path};
     now.cells = diff::judged_verdicts(loaded.matrix, loaded.judgement);
     now.lock = loaded.lock;
@@ -117,13 +116,13 @@ Result<std::optional<diff::Diff>> changes(const ReviewOptions& options, const Be
     auto out = diff::compare(then, now);
     if (!options.matrix.facts.empty())
         out.facts = diff::compare_facts(Facts::embedded().tables(), loaded.facts.tables());
-    return std::optional(std::move(out));
+    return out;
 }
 
 Result<ExitCode> perform_review(const ReviewOptions& options, const World& world) {
     CM_TRY_ASSIGN(const auto loaded, load(options.matrix, world));
     CM_TRY_ASSIGN(const auto since, before(options, *loaded, world));
-    CM_TRY_ASSIGN(const auto changed, changes(options, since, *loaded));
+    const auto changed = changes(options, since, *loaded);
     const review::Question question{loaded->matrix, loaded->judgement, loaded->facts, loaded->today,
                                     since.day,      rereader(*loaded), watched(world)};
     CM_TRY_ASSIGN(const auto review, review::review_of(question));

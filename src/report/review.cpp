@@ -34,8 +34,8 @@ std::string first_few(std::vector<std::string> items) {
 DocumentSection in_short(const ReviewReport& report) {
     DocumentList list;
     list.items.push_back(fmt::format("Today: {}.", verdict_counts(report.judgement.verdicts)));
-    if (report.changed && report.changed->cells) {
-        const auto& changes = *report.changed->cells;
+    if (report.changed.cells) {
+        const auto& changes = *report.changed.cells;
         const auto worse = static_cast<std::size_t>(
             std::ranges::count(changes.moved, true, [](const auto& moved) { return moved.worse; }));
         list.items.push_back(fmt::format("Since {}: {} worse, {} better, {} new, {} gone.", report.since,
@@ -66,7 +66,7 @@ DocumentSection today(const ReviewReport& report) {
     DocumentSection out{"What does not simply work today", {}, false};
     DocumentTable table{{"", "what", "rule", "way out"}, {}, {}};
     for (const auto& finding : brief_findings(report.judgement).shown) {
-        if (finding.severity == Severity::notice || table.rows.size() == kReviewLines) continue;
+        if (finding.severity == Severity::notice) continue;
         const auto is_error = finding.severity == Severity::error;
         table.rows.push_back(
             {Span{std::string(to_string(finding.severity)), is_error ? Tone::bad : Tone::warning},
@@ -75,7 +75,7 @@ DocumentSection today(const ReviewReport& report) {
     if (table.rows.empty())
         out.blocks.emplace_back(Paragraph{"Every cell works without a limit that is known."});
     else
-        out.blocks.emplace_back(std::move(table));
+        add_rows(out, std::move(table), "finding");
     return out;
 }
 
@@ -111,28 +111,26 @@ DocumentSection emergency(const review::EmergencyPlan& plan, const ReviewReport&
 
 DocumentSection changed(const ReviewReport& report, Sources& sources) {
     DocumentSection out{fmt::format("What changed since {}", report.since), {}, false};
-    if (report.changed) {
-        out.blocks.emplace_back(Paragraph{diff_summary(*report.changed) + "."});
-        if (is_date(report.since))
-            out.blocks.emplace_back(Paragraph{
-                report.changed->facts.empty()
-                    ? "That is the same file, judged on that day: it differs by ends and waivers only."
-                    : "That is the same file, judged on that day without the rows of --facts."});
-        if (report.changed->cells && !report.changed->cells->moved.empty())
-            out.blocks.emplace_back(moved_table(report.changed->cells->moved));
-        for (auto& kind : diff_lines(*report.changed)) {
-            if (kind.lines.empty()) continue;
-            const auto all = kind.lines.size();
-            out.blocks.emplace_back(Paragraph{text::count(all, kind.noun) + ":"});
-            if (all > kReviewLines) {
-                kind.lines.resize(kReviewLines);
-                kind.lines.push_back(fmt::format("{} more: see cudamatrix diff", all - kReviewLines));
-            }
-            out.blocks.emplace_back(DocumentList{std::move(kind.lines)});
+    out.blocks.emplace_back(Paragraph{diff_summary(report.changed) + "."});
+    if (is_date(report.since))
+        out.blocks.emplace_back(
+            Paragraph{report.changed.facts.empty()
+                          ? "That is the same file, judged on that day: it differs by ends and waivers only."
+                          : "That is the same file, judged on that day without the rows of --facts."});
+    if (report.changed.cells && !report.changed.cells->moved.empty())
+        out.blocks.emplace_back(moved_table(report.changed.cells->moved));
+    for (auto& kind : diff_lines(report.changed)) {
+        if (kind.lines.empty()) continue;
+        const auto all = kind.lines.size();
+        out.blocks.emplace_back(Paragraph{text::count(all, kind.noun) + ":"});
+        if (all > kReviewLines) {
+            kind.lines.resize(kReviewLines);
+            kind.lines.push_back(fmt::format("{} more: see cudamatrix diff", all - kReviewLines));
         }
-        for (const auto& note : report.changed->notes)
-            out.blocks.emplace_back(Paragraph{note + "."});
+        out.blocks.emplace_back(DocumentList{std::move(kind.lines)});
     }
+    for (const auto& note : report.changed.notes)
+        out.blocks.emplace_back(Paragraph{note + "."});
     if (report.review.happened.empty()) {
         out.blocks.emplace_back(
             Paragraph{fmt::format("The facts name nothing that came out or ended from {} to {}.",
@@ -141,7 +139,6 @@ DocumentSection changed(const ReviewReport& report, Sources& sources) {
     }
     DocumentTable table{{"day", "what", "cells", "fact"}, {}, {false, false, true, false}};
     for (const auto& event : report.review.happened) {
-        if (table.rows.size() == kReviewLines) break;
         const auto tone = event.kind == review::EventKind::release ? Tone::plain : Tone::warning;
         table.rows.push_back({event.day,
                               Span{fmt::format("{}: {}", event.subject, review::to_string(event.kind)), tone},
@@ -150,8 +147,7 @@ DocumentSection changed(const ReviewReport& report, Sources& sources) {
     }
     out.blocks.emplace_back(
         Paragraph{fmt::format("From {} to {} in the world:", report.review.since, report.review.today)});
-    out.blocks.emplace_back(std::move(table));
-    say_what_is_left_out(out, report.review.happened, "event");
+    add_rows(out, std::move(table), "event");
     return out;
 }
 
@@ -191,6 +187,16 @@ DocumentTable moved_table(const std::vector<diff::MovedVerdict>& verdicts) {
                               cells_text(group.cells), text::join(group.because, " ")});
     }
     return table;
+}
+
+void add_rows(DocumentSection& section, DocumentTable table, std::string_view noun) {
+    const auto all = table.rows.size();
+    table.rows.resize(std::min(all, kReviewLines));
+    section.blocks.emplace_back(std::move(table));
+    if (all > kReviewLines)
+        section.blocks.emplace_back(
+            Paragraph{fmt::format("{}; --format json has them all.",
+                                  text::count(all - kReviewLines, fmt::format("more {}", noun)))});
 }
 
 Document review_document(const ReviewReport& report) {

@@ -1,9 +1,6 @@
 // `review`: the quarterly upgrade review, for people, managers, pull requests and programs.
 #pragma once
 
-#include <array>
-#include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,9 +20,9 @@ struct ReviewReport {
     const Matrix& matrix;
     const Judgement& judgement;  ///< of the matrix as it is
     const review::Review& review;
-    std::string since;                         ///< what `changed` compares with: "cudamatrix.lock"
-    const std::optional<diff::Diff>& changed;  ///< nothing: nothing to compare with
-    std::vector<RunReport> runs;               ///< what was proven, by the reports of runs
+    std::string since;  ///< what `changed` compares with: "cudamatrix.lock"
+    const diff::Diff& changed;
+    std::vector<RunReport> runs;  ///< what was proven, by the reports of runs
     ToolInfo tool;
     TextOptions text;
 };

@@ -1,4 +1,5 @@
 // What ends and what ages: the calendar of a review, images to copy, old facts.
+#include <algorithm>
 #include <utility>
 
 #include "base/text.hpp"
@@ -45,18 +46,15 @@ DocumentSection review_calendar(const ReviewReport& report, Sources& sources) {
     DocumentSection out{"Calendar", {}, false};
     DocumentTable table{{"field", "value", "cells", "status", "newest", "fact"}, {}, {false, false, true}};
     for (const auto& value : report.review.values) {
-        if (table.rows.size() == kReviewLines) break;
         if (value.value == kNoPackage) continue;
         table.rows.push_back({std::string(info(value.field).name), Span{value.value, Tone::plain, true},
                               std::to_string(value.cells), status(value, report), newest_of(value),
                               sources.cite(value.fact)});
     }
-    out.blocks.emplace_back(std::move(table));
-    say_what_is_left_out(out, report.review.values, "value");
+    add_rows(out, std::move(table), "value");
     Timeline timeline{report.review.today.substr(0, 7), review::kMonthsAhead + 1, {}};
     for (const auto& event : report.review.calendar) {
-        const bool is_told_later = event.kind == EventKind::superseded;
-        if (is_told_later || timeline.lines.size() == kReviewLines) continue;
+        if (event.kind == EventKind::superseded) continue;  // the table tells it
         timeline.lines.push_back({event.subject, event.day,
                                   is_over(event, report) ? Tone::bad : Tone::warning,
                                   std::string(review::to_string(event.kind))});
@@ -64,7 +62,12 @@ DocumentSection review_calendar(const ReviewReport& report, Sources& sources) {
     if (!timeline.lines.empty()) {
         out.blocks.emplace_back(
             Paragraph{fmt::format("What is over, and what ends by {}:", report.review.horizon)});
+        const auto all = timeline.lines.size();
+        timeline.lines.resize(std::min(all, kReviewLines));
         out.blocks.emplace_back(std::move(timeline));
+        if (all > kReviewLines)
+            out.blocks.emplace_back(
+                Paragraph{text::count(all - kReviewLines, "more end") + "; --format json has them all."});
     }
     if (!report.review.by_itself.moved.empty()) {
         out.blocks.emplace_back(Paragraph{
@@ -98,14 +101,12 @@ DocumentSection review_aged(const ReviewReport& report) {
     }
     DocumentTable table{{"fact", "as of"}, {}, {}};
     for (const auto& fact : report.review.aged) {
-        if (table.rows.size() == kReviewLines) break;
         table.rows.push_back({fact.id, Span{fact.as_of, Tone::warning}});
     }
     out.blocks.emplace_back(Paragraph{fmt::format(
         "{} behind this review were looked up more than {} days before: cudamatrix facts refresh looks again.",
         text::count(report.review.aged.size(), "fact"), kOldAfterDays)});
-    out.blocks.emplace_back(std::move(table));
-    say_what_is_left_out(out, report.review.aged, "fact");
+    add_rows(out, std::move(table), "fact");
     return out;
 }
 

@@ -97,12 +97,10 @@ std::string review_json(const ReviewReport& report) {
     document.member("today", review.today);
     document.member("since", Json{{"day", review.since}, {"compared_with", report.since}});
     document.member("counts", verdicts_json(report.judgement.verdicts));
-    if (report.changed) {
-        if (report.changed->cells) add_cell_changes(document, *report.changed->cells);
-        document.array("pins", report.changed->pins, [](const std::string& line) { return Json(line); });
-        document.array("facts_changed", report.changed->facts, fact_change_json);
-        document.array("notes", report.changed->notes, [](const std::string& note) { return Json(note); });
-    }
+    if (report.changed.cells) add_cell_changes(document, *report.changed.cells);
+    document.array("pins", report.changed.pins, [](const std::string& line) { return Json(line); });
+    document.array("facts_changed", report.changed.facts, fact_change_json);
+    document.array("notes", report.changed.notes, [](const std::string& note) { return Json(note); });
     document.array("happened", review.happened, event_json);
     document.array("values", review.values, value_json);
     document.array("calendar", review.calendar, event_json);

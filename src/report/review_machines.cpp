@@ -27,7 +27,6 @@ DocumentSection review_requirements(const ReviewReport& report) {
         {},
         {false, true}};
     for (const auto& each : report.review.requirements) {
-        if (table.rows.size() == kReviewLines) break;
         std::vector<std::string> stack;
         for (const auto& [name, value] : each.stack)
             stack.push_back(fmt::format("{} {}", name, value));
@@ -55,8 +54,7 @@ DocumentSection review_requirements(const ReviewReport& report) {
         "Found by asking the rules: the oldest driver with which every cell of the stack works, the one "
         "with which they do and that is supported longest, and the GPUs, of all that the facts know, that "
         "the stack works on. Memory is what vram_gb asks for."});
-    out.blocks.emplace_back(std::move(table));
-    say_what_is_left_out(out, report.review.requirements, "stack");
+    add_rows(out, std::move(table), "stack");
     return out;
 }
 
@@ -95,7 +93,7 @@ DocumentSection review_tested(const ReviewReport& report) {
                  day_of_proof(run, report.review.today)});
         }
     }
-    out.blocks.emplace_back(std::move(table));
+    add_rows(out, std::move(table), "machine");
     return out;
 }
 

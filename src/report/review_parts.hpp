@@ -14,7 +14,7 @@
 
 namespace cudamatrix::report {
 
-inline constexpr std::size_t kReviewLines = 40;  ///< of a table; the JSON has all
+inline constexpr std::size_t kReviewLines = 40;  ///< of a table or a list; the JSON has all
 
 /// What a review cites, each fact once, in the order of the first citation.
 class Sources {
@@ -37,13 +37,8 @@ class Sources {
 /// "worse | accepted -> rejected (rule) | 3 cells, first .. | why"
 [[nodiscard]] DocumentTable moved_table(const std::vector<diff::MovedVerdict>& verdicts);
 
-/// A sentence for the lines beyond kReviewLines; nothing where there are none.
-template <class Range>
-void say_what_is_left_out(DocumentSection& section, const Range& range, std::string_view noun) {
-    if (range.size() > kReviewLines)
-        section.blocks.emplace_back(Paragraph{fmt::format("{} more; --format json has them all.",
-                                                          text::count(range.size() - kReviewLines, noun))});
-}
+/// Adds the table with its first kReviewLines rows, and a sentence about the others ("3 more values").
+void add_rows(DocumentSection& section, DocumentTable table, std::string_view noun);
 
 [[nodiscard]] DocumentSection review_calendar(const ReviewReport& report, Sources& sources);
 [[nodiscard]] DocumentSection review_newest(const ReviewReport& report, Sources& sources);

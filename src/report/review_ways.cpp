@@ -116,7 +116,11 @@ DocumentSection review_reasons(const ReviewReport& report, Sources& sources) {
         out.blocks.emplace_back(Paragraph{fmt::format("{} {}:", info(chosen.field).name, chosen.value)});
         DocumentList list;
         for (const auto& passed : chosen.passed) {
-            if (list.items.size() == kMostPassed) break;
+            if (list.items.size() == kMostPassed) {
+                list.items.push_back(text::count(chosen.passed.size() - kMostPassed, "more reason") +
+                                     "; --format json has them all");
+                break;
+            }
             const auto facts = sources.cite(passed.facts);
             list.items.push_back(
                 fmt::format("{} ({}{}{})", passed.sentence, passed.rule, facts.empty() ? "" : ": ", facts));
@@ -132,7 +136,6 @@ DocumentSection review_rejected(const ReviewReport& report, Sources& sources) {
     DocumentSection out{"Rejected alternatives", {}, false};
     DocumentTable table{{"value", "cells", "why"}, {}, {false, true, false}};
     for (const auto& each : report.review.rejected) {
-        if (table.rows.size() == kReviewLines) break;
         std::vector<std::string> values;
         for (const auto& [field, value] : each.values)
             values.push_back(fmt::format("{} {}", info(field).name, value));
@@ -140,7 +143,6 @@ DocumentSection review_rejected(const ReviewReport& report, Sources& sources) {
             {text::join(values, ", "), std::to_string(each.cells), reasons(each.because, sources)});
     }
     for (const auto& [alike, moves] : breaking_moves(report)) {
-        if (table.rows.size() == kReviewLines) break;
         std::vector<std::string> values;
         for (const auto* move : moves)
             values.push_back(move->now);
@@ -154,7 +156,7 @@ DocumentSection review_rejected(const ReviewReport& report, Sources& sources) {
         out.blocks.emplace_back(
             Paragraph{"No value of the file fails in all its cells, and no newer one breaks any."});
     else
-        out.blocks.emplace_back(std::move(table));
+        add_rows(out, std::move(table), "value");
     return out;
 }
 
