@@ -41,7 +41,7 @@ std::vector<std::pair<std::string, std::vector<const review::Move*>>> breaking_m
         for (const auto& reason : move.lost_to)
             alike += fmt::format(" {} {}", reason.rule, reason.cells);
         auto same = std::ranges::find(out, alike, [](const auto& each) { return each.first; });
-        if (same == out.end()) same = out.insert(same, {std::move(alike), {}});
+        if (same == out.end()) same = out.emplace(same, std::move(alike), std::vector<const review::Move*>());
         same->second.push_back(&move);
     }
     return out;

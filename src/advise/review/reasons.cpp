@@ -86,7 +86,7 @@ std::vector<Rejected> rejected_values(const Matrix& matrix, const Judgement& jud
         for (auto& [value, cells] : by_value) {
             if (std::ranges::any_of(cells, [](const JudgedCell* cell) { return works(*cell); })) continue;
             auto same = std::ranges::find(found, cells, [](const auto& each) { return each.first; });
-            if (same == found.end()) same = found.insert(same, {std::move(cells), {}});
+            if (same == found.end()) same = found.emplace(same, std::move(cells), Rejected());
             same->second.values.emplace_back(field, value);
         }
     }
