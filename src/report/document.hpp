@@ -81,7 +81,7 @@ struct Document {
 /// A file in GitHub's Markdown, of any length.
 [[nodiscard]] std::string document_markdown(const Document& document);
 
-/// A comment on a pull request, within markdown::kMarkdownLimit. A section comes whole, or is counted as left
+/// A comment on a pull request, within markdown::kMarkdownLimit. A section comes whole, or is named as left
 /// out.
 [[nodiscard]] std::string document_comment(const Document& document);
 
