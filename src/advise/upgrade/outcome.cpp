@@ -124,7 +124,8 @@ class Editing {
         return Done{};
     }
 
-    // Where the file writes the value of a row: in its axis, or in `set` and the includes that say the same.
+    // Where the file writes the value of a row: in its axis, or in `set`, and in the includes that say the
+    // same.
     [[nodiscard]] std::vector<const Value*> places_of(const Matrix& matrix, const Unit& unit, std::size_t row,
                                                       std::size_t v) const {
         const auto variable = unit.variables[v];
@@ -134,10 +135,24 @@ class Editing {
             const auto& axis = matrix.axes[*unit.axis];
             out.push_back(&value_in(axis, axis.rows[unit.places[row]], field));
         }
-        if (unit.has_several()) return out;
+        const auto has = [&](const std::vector<std::pair<Field, Value>>& pairs, std::size_t at) {
+            return std::ranges::any_of(pairs, [&](const auto& pair) {
+                return pair.first == fleet_.variable(unit.variables[at]).field &&
+                       has_text(pair.second, unit.variables[at], unit.rows[row][at]);
+            });
+        };
+        // Of an axis with several rows an include is meant that names the whole row.
+        const auto is_meant = [&](const std::vector<std::pair<Field, Value>>& pairs) {
+            if (!unit.has_several()) return has(pairs, v);
+            for (std::size_t at = 0; at < unit.variables.size(); ++at) {
+                if (!has(pairs, at)) return false;
+            }
+            return true;
+        };
         const auto add = [&](const std::vector<std::pair<Field, Value>>& pairs) {
+            if (!is_meant(pairs)) return;
             for (const auto& [each, value] : pairs) {
-                if (each == field && has_text(value, variable, unit.rows[row][v])) out.push_back(&value);
+                if (each == field) out.push_back(&value);
             }
         };
         if (!unit.axis) add(matrix.set);

@@ -7,6 +7,7 @@
 
 #include "advise/upgrade/outcome.hpp"
 #include "base/text.hpp"
+#include "knowledge/facts/lookup.hpp"
 #include "matrix/matrix_file.hpp"
 
 using namespace cudamatrix;
@@ -174,6 +175,41 @@ TEST_CASE("what goes together moves together: torch and toolkit, toolkit and ima
     CHECK(
         steps(outcome(image, Aim::wanted, {{Field::cuda, "12.4.1"}})) ==
         "cuda 12.1.0>12.4.1, image nvidia/cuda:12.1.0-base-ubuntu22.04>nvidia/cuda:12.4.1-base-ubuntu22.04");
+}
+
+TEST_CASE("rows of include that name the row of an axis move with it") {
+    const auto source = std::string(R"(version: 1
+axes: {driver: ["535.54.03", "550.54.14"], gpu: [T4]}
+include:
+  - {driver: "535.54.03", gpu: L4}
+  - {driver: "535.86.10", gpu: L4}
+set: {torch: 2.5.1+cu124}
+)");
+    const auto facts = Facts::embedded();
+    const std::string newest(lookup::driver(facts, "535")->branch->text("newest"));
+    const std::string today = "2026-11-27";
+    const auto matrix = reread(source);
+    const auto before = judge_whole(*matrix, facts, {.today = today});
+    Fleet fleet(*matrix, *before, facts, today);
+    const auto out = carried_out(fleet, *plan_for(fleet, Aim::hold), reread);
+    REQUIRE(out.ok());
+    CHECK(out->source.find(fmt::format(
+              "  - {{driver: \"{}\", gpu: L4}}\n  - {{driver: \"535.86.10\", gpu: L4}}\n", newest)) !=
+          std::string::npos);
+    // A zipped row is meant only where it is named as a whole.
+    const auto zipped = std::string(R"(version: 1
+axes: {cuda: [12.1.0, 12.4.0], torch: [2.3.0+cu121, 2.4.0+cu124]}
+zip: [[cuda, torch]]
+include:
+  - {cuda: 12.4.0, torch: 2.4.0+cu124, gpu: L4}
+  - {cuda: 12.4.0, torch: 2.5.0+cu124, gpu: L4}
+set: {driver: "570", gpu: T4}
+)");
+    const auto held = after(zipped, Aim::hold);
+    CHECK(
+        held.find(
+            "  - {cuda: \"12.4.1\", torch: \"2.4.1+cu124\", gpu: L4}\n  - {cuda: 12.4.0, torch: 2.5.0+cu124, gpu: L4}\n") !=
+        std::string::npos);
 }
 
 TEST_CASE("a cell with one limit gets no other one") {
