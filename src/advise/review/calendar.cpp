@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <map>
 #include <utility>
 
@@ -57,13 +56,6 @@ void add_ends(const Facts& facts, ValueInUse& value) {
     value.events.push_back({life.ends, EventKind::end, subject, value.cells, life.fact});
 }
 
-unsigned months_to_deletion(const Facts& facts) {
-    const auto text = rules::image_policy(facts, "cuda-lifetime").text("months");
-    unsigned months = 0;
-    std::from_chars(text.data(), text.data() + text.size(), months);
-    return months;
-}
-
 // What NVIDIA said of the image by `today`.
 void add_image_ends(const Facts& facts, const lookup::CudaTag& tag, std::string_view today,
                     ValueInUse& value) {
@@ -75,8 +67,8 @@ void add_image_ends(const Facts& facts, const lookup::CudaTag& tag, std::string_
     const auto fact = row->has("marked_eol") || !over->by ? row->ref() : over->by->ref();
     const auto subject = "image " + value.value;
     value.events.push_back({over->day, EventKind::superseded, subject, value.cells, fact});
-    value.events.push_back({months_later(last_day_of(over->day), months_to_deletion(facts)),
-                            EventKind::deletion, subject, value.cells, fact});
+    value.events.push_back({rules::deletable_from(facts, last_day_of(over->day)), EventKind::deletion,
+                            subject, value.cells, fact});
 }
 
 // The image of NVIDIA's that a cell starts from.

@@ -171,21 +171,27 @@ std::optional<Row> cuda_image_row(const CudaRelease& release, const CudaTag& tag
     return std::nullopt;
 }
 
-std::optional<Superseded> superseded(const Facts& facts, const Row& image) {
-    Superseded out{std::string(image.text("marked_eol")), {}};
+std::vector<Row> newer_updates(const Facts& facts, const Row& image) {
     const auto mine = required_version(image, "cuda");
+    std::vector<Row> out;
     for (const auto& other : facts.rows("cuda_images")) {  // sorted
         const auto version = required_version(other, "cuda");
-        if (version.major_minor() != mine.major_minor() || version <= mine) continue;
-        if (other.text("status") == "deleted") continue;
-        out.by = other;
-        break;
+        if (version.major_minor() == mine.major_minor() && version > mine &&
+            other.text("status") != "deleted")
+            out.push_back(other);
     }
-    if (!out.by && image.text("status") != "eol") return std::nullopt;
-    if (out.day.empty() && out.by) {
-        const auto next = cuda(facts, out.by->text("cuda"));
-        if (next && next->release) out.day = next->release->text("released");
-    }
+    return out;
+}
+
+std::optional<Superseded> superseded(const Facts& facts, const Row& image) {
+    const auto newer = newer_updates(facts, image);
+    if (newer.empty() && image.text("status") != "eol") return std::nullopt;
+    Superseded out{std::string(image.text("marked_eol")), {}};
+    if (newer.empty()) return out;
+    out.by = newer.front();
+    if (!out.day.empty()) return out;
+    const auto next = cuda(facts, out.by->text("cuda"));
+    if (next && next->release) out.day = next->release->text("released");
     return out;
 }
 

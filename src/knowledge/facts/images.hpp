@@ -65,6 +65,9 @@ struct CudaRelease {
 /// The row that holds the tag.
 [[nodiscard]] std::optional<Row> cuda_image_row(const CudaRelease& release, const CudaTag& tag);
 
+/// Rows of cuda_images of newer updates of the same minor that have images, oldest first.
+[[nodiscard]] std::vector<Row> newer_updates(const Facts& facts, const Row& image);
+
 /// When a tag of nvidia/cuda was no longer supported, for a newer update of its minor had images.
 struct Superseded {
     std::string day;        ///< YYYY-MM-DD or YYYY-MM: NVIDIA moved the Dockerfile, or the update came out;

@@ -119,6 +119,11 @@ Row image_policy(const Facts& facts, std::string_view policy) {
     return *facts.row(fmt::format("image-policy-{}", policy));
 }
 
+std::string deletable_from(const Facts& facts, std::string_view since) {
+    const auto months = Version::parse(image_policy(facts, "cuda-lifetime").text("months"));
+    return months_later(since, months ? static_cast<int>(months->major()) : 0);
+}
+
 std::optional<std::string_view> member(const Context& context, Field field, std::string_view name) {
     const auto* value = context.cell.value(field);
     if (value == nullptr) return std::nullopt;

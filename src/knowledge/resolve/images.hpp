@@ -63,6 +63,10 @@ struct ImageCompat {
 /// The row of a policy about images: overlays may replace it, and take none away.
 [[nodiscard]] Row image_policy(const Facts& facts, std::string_view policy);
 
+/// YYYY-MM-DD: from when on NVIDIA may delete an image of nvidia/cuda that it no longer supports since that
+/// day (YYYY-MM-DD).
+[[nodiscard]] std::string deletable_from(const Facts& facts, std::string_view since);
+
 /// The value of a member of env or packages, nothing where it is not written.
 [[nodiscard]] std::optional<std::string_view> member(const Context& context, Field field,
                                                      std::string_view name);

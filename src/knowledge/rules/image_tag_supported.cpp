@@ -5,28 +5,22 @@
 namespace cudamatrix::rules {
 namespace {
 
-// The newest update of the same minor that has images and was out by then, where it is newer.
+// The newest update of the same minor that was out by then, where it is newer.
 std::optional<Row> newer_update(const Facts& facts, const Row& row, std::string_view today) {
-    const auto mine = lookup::required_version(row, "cuda");
-    std::optional<Row> best;
-    for (const auto& other : facts.rows("cuda_images")) {
-        const auto version = lookup::required_version(other, "cuda");
-        if (version.major_minor() != mine.major_minor() || version <= mine) continue;
-        const auto release = lookup::cuda(facts, other.text("cuda"));
-        const bool is_later = release && release->release && release->release->text("released") > today;
-        if (other.text("status") == "deleted" || is_later) continue;
-        best = other;  // the rows are sorted
-    }
-    return best;
+    auto newer = lookup::newer_updates(facts, row);
+    std::erase_if(newer, [&](const Row& update) {
+        const auto known = lookup::cuda(facts, update.text("cuda"));
+        return known && known->release && known->release->text("released") > today;
+    });
+    return newer.empty() ? std::nullopt : std::optional(newer.back());
 }
 
 // "image X is past its end of life since 2024-11-02 and can be deleted any day".
-std::string past_end(const Context& context, const CudaImage& image, const Row& row, const Row& policy) {
+std::string past_end(const Context& context, const CudaImage& image, const Row& row) {
     auto text = image.text + " is past its end of life";
     const auto since = row.text("marked_eol");
     if (since.empty()) return text;
-    const auto months = Version::parse(policy.text("months"));
-    const auto end = months_later(since, months ? months->major() : 0);
+    const auto end = deletable_from(context.facts, since);
     return text + fmt::format(" since {} and can be deleted {}", since,
                               end <= context.today ? "any day" : "from " + end + " on");
 }
@@ -44,7 +38,7 @@ void judge_image_tag_supported(Ask& ask) {
     const auto over = lookup::superseded(ask.facts, *row);
     if (over && over->day > ask.today) return ask.accept({row->ref()});
     if (row->text("status") == "eol") {
-        ask.degrade("{}", past_end(ask, *image, *row, policy))
+        ask.degrade("{}", past_end(ask, *image, *row))
             .because(row->ref())
             .because(policy.ref())
             .other(Field::image)
