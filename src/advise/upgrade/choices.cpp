@@ -8,9 +8,18 @@
 
 namespace cudamatrix::upgrade {
 
-std::string Choices::release(std::size_t u, std::size_t v, std::uint32_t value) const {
-    const auto text = fleet_.text(variable(u, v), value);
-    return text.substr(0, text.find_first_of(about(u, v).field == Field::image ? "-" : "+"));
+std::vector<Values> Choices::by_release(std::size_t u, std::size_t v, const Values& values) const {
+    std::vector<Values> out;
+    std::string last;
+    for (const auto value : values) {
+        auto release = fleet_.text(variable(u, v), value);
+        release.resize(
+            std::min(release.size(), release.find_first_of(about(u, v).field == Field::image ? "-" : "+")));
+        if (out.empty() || release != last) out.emplace_back();
+        out.back().push_back(value);
+        last = std::move(release);
+    }
+    return out;
 }
 
 bool Choices::goes_with_toolkit(const Target& target) const {

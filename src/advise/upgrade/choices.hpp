@@ -28,8 +28,8 @@ class Choices {
                                                std::size_t v, std::uint32_t value) const;
     /// Whether the toolkit is that of the torch, where the target has both.
     [[nodiscard]] bool goes_with_toolkit(const Target& target) const;
-    /// What all builds of a torch have in common, and all kinds of an image.
-    [[nodiscard]] std::string release(std::size_t u, std::size_t v, std::uint32_t value) const;
+    /// The values, those of one release together: the builds of a torch, the kinds of an image.
+    [[nodiscard]] std::vector<Values> by_release(std::size_t u, std::size_t v, const Values& values) const;
     [[nodiscard]] bool is_of_host(std::size_t u, std::size_t v) const {
         return about(u, v).field == Field::driver || about(u, v).field == Field::os;
     }

@@ -82,6 +82,20 @@ NewerValues newer_drivers(const Facts& facts, std::string_view present, std::str
     return out;
 }
 
+// Rows of a sorted table that are newer than `after` and were out: the newest of each minor, oldest first.
+std::vector<Row> newest_of_minors(const Facts& facts, std::string_view table, std::string_view column,
+                                  const Version& after, std::string_view day) {
+    std::vector<Row> out;
+    const auto version_in = [&](const Row& row) { return lookup::required_version(row, column); };
+    for (const auto& row : facts.rows(table)) {
+        const auto release = version_in(row);
+        if (release <= after || !is_out(row, day)) continue;
+        if (!out.empty() && version_in(out.back()).major_minor() == release.major_minor()) out.pop_back();
+        out.push_back(row);
+    }
+    return out;
+}
+
 NewerValues newer_cuda(const Facts& facts, std::string_view present, std::string_view day) {
     const auto version = Version::parse(present);
     const auto known = lookup::cuda(facts, present);
@@ -89,17 +103,12 @@ NewerValues newer_cuda(const Facts& facts, std::string_view present, std::string
     const bool is_minor = version->size() < 3;
     NewerValues out;
     std::vector<Release> beyond;
-    for (const auto& row : facts.rows("cuda_releases")) {  // sorted
+    for (const auto& row : newest_of_minors(facts, "cuda_releases", "cuda", known->exact, day)) {
         const auto release = lookup::required_version(row, "cuda");
-        if (release <= known->exact || !is_out(row, day)) continue;
-        if (release.major_minor() == known->exact.major_minor()) {
-            if (!is_minor) out.on_line = {release.text()};
-            continue;
-        }
-        // The newest update of each minor is the last of it.
-        if (!beyond.empty() && beyond.back().version.major_minor() == release.major_minor())
-            beyond.pop_back();
-        beyond.push_back({release, is_minor ? release.major_minor() : release.text()});
+        if (release.major_minor() != known->exact.major_minor())
+            beyond.push_back({release, is_minor ? release.major_minor() : release.text()});
+        else if (!is_minor)
+            out.on_line = {release.text()};
     }
     out.beyond = texts(std::move(beyond));
     return out;
@@ -127,15 +136,7 @@ NewerValues newer_torch(const Facts& facts, std::string_view present, std::strin
     if (!version || nightly_of(present)) return {};
     const bool is_minor = version->size() < 3;
     const auto variant = version->suffix();
-    std::vector<Row> newest;                                // of each minor, oldest first
-    for (const auto& row : facts.rows("torch_releases")) {  // sorted
-        const auto release = lookup::required_version(row, "torch");
-        if (release <= *version || !is_out(row, day)) continue;
-        if (!newest.empty() &&
-            lookup::required_version(newest.back(), "torch").major_minor() == release.major_minor())
-            newest.pop_back();
-        newest.push_back(row);
-    }
+    const auto newest = newest_of_minors(facts, "torch_releases", "torch", *version, day);
     NewerValues out;
     for (auto row = newest.rbegin(); row != newest.rend(); ++row) {
         const auto release = lookup::required_version(*row, "torch");

@@ -251,33 +251,11 @@ class Editing {
     std::size_t expected_at_ = 0;
 };
 
-// What each cell became, into `out`.
-void compare(Fleet& fleet, const Plan& plan, const Matrix& matrix, const Judgement& now, Outcome& out) {
-    std::map<std::vector<std::string>, const JudgedCell*> there;
-    for (const auto& cell : now.cells)
-        there.emplace(fleet.values(cell.cell), &cell);
-    Target target;
-    for (const auto& unit : plan.units)
-        target.push_back(unit.rows);
-    std::vector<diff::ReplacedCell> replaced;
-    const auto& cells = fleet.judgement().cells;
-    for (std::size_t i = 0; i < cells.size(); ++i) {
-        const auto after = fleet.values(i, target);
-        const auto found = there.find(after);
-        const auto* cell = found == there.end() ? nullptr : found->second;
-        const bool works = cell != nullptr && cell->verdict <= Verdict::degraded;
-        if (!works && cells[i].verdict <= Verdict::degraded && fleet.is_kept(i))
-            out.lost.push_back(cells[i].id);
-        if (cell == nullptr || cell->id == cells[i].id) continue;
-        auto& pair = replaced.emplace_back(diff::ReplacedCell{cells[i].id, cell->id, {}});
-        const auto before = fleet.values(cells[i].cell);
-        for (std::size_t v = 0; v < before.size(); ++v) {
-            if (before[v] != after[v])
-                pair.changes.push_back({std::string(fleet.variable(v).name()), before[v], after[v]});
-        }
-    }
-    out.changes = diff::compare_verdicts(diff::judged_verdicts(fleet.matrix(), fleet.judgement()),
-                                         diff::judged_verdicts(matrix, now), std::move(replaced));
+NamedValues with_names(const Fleet& fleet, std::vector<std::string> texts) {
+    NamedValues out;
+    for (std::size_t v = 0; v < texts.size(); ++v)
+        out.emplace_back(fleet.variable(v).name(), std::move(texts[v]));
+    return out;
 }
 
 std::vector<Step> steps_of(const Fleet& fleet, const Plan& plan) {
@@ -305,6 +283,32 @@ std::vector<Step> steps_of(const Fleet& fleet, const Plan& plan) {
 
 }  // namespace
 
+void compare_edited(const Matrix& matrix, const Judgement& before, const std::vector<NamedValues>& after,
+                    const Matrix& edited, const Judgement& now,
+                    const std::function<NamedValues(const Cell&)>& values_of, Outcome& out) {
+    out.verdicts = now.verdicts;
+    std::map<NamedValues, const JudgedCell*> there;
+    for (const auto& cell : now.cells)
+        there.emplace(values_of(cell.cell), &cell);
+    std::vector<diff::ReplacedCell> replaced;
+    for (std::size_t i = 0; i < before.cells.size(); ++i) {
+        const auto& cell = before.cells[i];
+        const auto found = there.find(after[i]);
+        const bool works = found != there.end() && found->second->verdict <= Verdict::degraded;
+        if (!works && cell.verdict <= Verdict::degraded && is_kept(matrix, cell.cell))
+            out.lost.push_back(cell.id);
+        if (found == there.end() || found->second->id == cell.id) continue;
+        auto& pair = replaced.emplace_back(diff::ReplacedCell{cell.id, found->second->id, {}});
+        const auto values = values_of(cell.cell);
+        for (std::size_t v = 0; v < values.size(); ++v) {
+            if (values[v] != after[i][v])
+                pair.changes.push_back({values[v].first, values[v].second, after[i][v].second});
+        }
+    }
+    out.changes = diff::compare_verdicts(diff::judged_verdicts(matrix, before),
+                                         diff::judged_verdicts(edited, now), std::move(replaced));
+}
+
 Result<Outcome> carried_out(Fleet& fleet, const Plan& plan, const Reread& read,
                             const OnProgress& on_progress) {
     Outcome out;
@@ -324,8 +328,15 @@ Result<Outcome> carried_out(Fleet& fleet, const Plan& plan, const Reread& read,
         as_of.on_progress = on_progress;
         CM_TRY_ASSIGN(const auto now, judge_whole(matrix, fleet.facts(), as_of));
         out.source = std::move(source);
-        out.verdicts = now.verdicts;
-        compare(fleet, plan, matrix, now, out);
+        Target target;
+        for (const auto& unit : plan.units)
+            target.push_back(unit.rows);
+        std::vector<NamedValues> after;
+        for (std::size_t i = 0; i < fleet.judgement().cells.size(); ++i)
+            after.push_back(with_names(fleet, fleet.values(i, target)));
+        compare_edited(
+            fleet.matrix(), fleet.judgement(), after, matrix, now,
+            [&](const Cell& cell) { return with_names(fleet, fleet.values(cell)); }, out);
         return Done{};
     };
     const auto done = carry();

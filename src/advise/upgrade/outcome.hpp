@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "advise/diff/verdict_changes.hpp"
@@ -36,6 +37,15 @@ struct Outcome {
     diff::VerdictChanges changes;
     std::vector<std::string> lost;  ///< cells of `keep:` that work and would not, or would be no more
 };
+
+/// What a cell has, by the names of its fields and packages.
+using NamedValues = std::vector<std::pair<std::string, std::string>>;
+
+/// Fills `verdicts`, `changes` and `lost` by what the cells became. `after` has what each cell of `before`
+/// has in the edited file, which `now` judged; `values_of` says it of a cell as it is, in the same order.
+void compare_edited(const Matrix& matrix, const Judgement& before, const std::vector<NamedValues>& after,
+                    const Matrix& edited, const Judgement& now,
+                    const std::function<NamedValues(const Cell&)>& values_of, Outcome& out);
 
 /// The matrix file after the plan: values at their places, new rows behind the front, ended ones taken out,
 /// expect_cells counted again; comments and layout stay. What could not be edited is the `refusal`; an

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <initializer_list>
-#include <span>
 #include <utility>
 
 #include "advise/upgrade/choices.hpp"
@@ -30,7 +29,7 @@ class Planning : Choices {
 
     Plan next() {
         hold_rows();
-        move_what_none_needs();
+        move_where_none_gets_worse();
         // Where nothing works there is nothing to keep: what works is next.
         if (fleet_.working(target_) == 0) {
             target_ = fronts_;
@@ -46,7 +45,7 @@ class Planning : Choices {
         if (fleet_.working(target_) == 0) {
             // Where nothing works, driver and torch may have to move one after the other.
             target_ = fronts_;
-            move_what_none_needs();
+            move_where_none_gets_worse();
             lead();
         }
         return finished(Aim::ambitious);
@@ -90,7 +89,7 @@ class Planning : Choices {
         fronts_ = target_;
     }
 
-    void move_what_none_needs() {
+    void move_where_none_gets_worse() {
         repeat({Field::driver, Field::os, Field::image, Field::torch, Field::python, Field::cuda},
                [&](std::size_t u, std::size_t v) { move_if_none_gets_worse(u, v); });
     }
@@ -143,11 +142,8 @@ class Planning : Choices {
     template <class Accepts>
     void advance(std::size_t u, std::size_t row, std::size_t v, const Values& values,
                  const Accepts& accepts) {
-        for (std::size_t first = 0, behind = 0; first < values.size(); first = behind) {
-            while (behind < values.size() && release(u, v, values[behind]) == release(u, v, values[first]))
-                ++behind;
-            const auto builds = std::span(values).subspan(first, behind - first);
-            // Of the builds of one release first those that go with a toolkit.
+        for (const auto& builds : by_release(u, v, values)) {
+            // First those that go with a toolkit.
             for (const bool with_toolkit : {true, false}) {
                 for (const auto value : builds) {
                     if (target_[u][row][v] == value) return;
@@ -196,13 +192,11 @@ class Planning : Choices {
     }
 
     void lead_with(std::size_t u, std::size_t v) {
-        const auto values = choices(target_, u, v);
-        for (std::size_t i = 0; i < values.size();) {
+        for (const auto& builds : by_release(u, v, choices(target_, u, v))) {
             std::size_t best = 0;
             Target chosen;
-            const auto first = i;
-            for (; i < values.size() && release(u, v, values[i]) == release(u, v, values[first]); ++i) {
-                for (const auto& moved : with_pythons(u, v, values[i])) {
+            for (const auto build : builds) {
+                for (const auto& moved : with_pythons(u, v, build)) {
                     if (!fleet_.works(moved, u, front(u))) continue;
                     if (const auto now = working(moved); now > best) {
                         best = now;
