@@ -3,12 +3,11 @@
 #include "base/text.hpp"
 #include "commands/image_options.hpp"
 #include "report/formats.hpp"
+#include "report/json_members.hpp"
 #include "report/run_document.hpp"
 
 namespace cudamatrix {
 namespace {
-
-constexpr std::uint64_t kLargestDocument = 256u << 20;
 
 struct ReportOptions {
     std::vector<std::string> files;
@@ -20,7 +19,7 @@ struct ReportOptions {
 Result<ExitCode> perform(const ReportOptions& options, const World& world) {
     std::vector<report::ReadRun> runs;
     for (const auto& file : options.files) {
-        CM_TRY_ASSIGN(const auto text, file::read(file, kLargestDocument));
+        CM_TRY_ASSIGN(const auto text, file::read(file, report::kLargestDocument));
         CM_TRY_ASSIGN(auto report, report::read_run_json(text, file));
         runs.push_back({file, std::move(report)});
     }

@@ -9,6 +9,7 @@
 #include "commands/common.hpp"
 #include "commands/diff_sides.hpp"
 #include "report/formats.hpp"
+#include "report/json_members.hpp"
 #include "report/run_document.hpp"
 
 namespace cudamatrix {
@@ -17,7 +18,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kQuarter = 3;  // months
-constexpr std::uint64_t kLargestRun = 256u << 20;
 
 struct ReviewOptions {
     MatrixOptions matrix;
@@ -135,7 +135,7 @@ Result<ExitCode> perform_review(const ReviewOptions& options, const World& world
                                 tool_info(loaded->facts, loaded->today),
                                 text_options(world)};
     for (const auto& file : options.runs) {
-        CM_TRY_ASSIGN(const auto text, file::read(file, kLargestRun));
+        CM_TRY_ASSIGN(const auto text, file::read(file, report::kLargestDocument));
         CM_TRY_ASSIGN(auto run, report::read_run_json(text, file));
         report.runs.push_back(std::move(run));
     }

@@ -16,6 +16,7 @@
 #include "matrix/value.hpp"
 #include "matrix/yaml.hpp"
 #include "report/formats.hpp"
+#include "report/json_members.hpp"
 
 namespace cudamatrix {
 namespace {
@@ -23,8 +24,6 @@ namespace {
 constexpr std::string_view kTo =
     "hold (the newest of each line: driver branch, CUDA minor, torch minor), next, ambitious, or values such as "
     "cuda=12.8.1,torch=2.8.0+cu128";
-
-constexpr std::uint64_t kLargestReview = 256u << 20;
 
 struct UpgradeOptions {
     MatrixOptions matrix;
@@ -95,7 +94,7 @@ Result<upgrade::Outcome> find(const UpgradeOptions& options, const Loaded& loade
 
 // A way of a review of this very file.
 Result<upgrade::Outcome> recorded(const UpgradeOptions& options, const Loaded& loaded, const World& world) {
-    CM_TRY_ASSIGN(const auto text, file::read(options.apply, kLargestReview));
+    CM_TRY_ASSIGN(const auto text, file::read(options.apply, report::kLargestDocument));
     CM_TRY_ASSIGN(auto review, report::read_review_json(text, options.apply));
     const auto name = text::printable(options.apply);
     if (review.sha256 != sha256(loaded.matrix.source))

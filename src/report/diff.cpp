@@ -166,15 +166,17 @@ std::string diff_markdown(const DiffReport& report) {
     return std::move(comment).finish();
 }
 
+Json moved_group_json(const diff::MovedGroup& group) {
+    return Json{{"change", group.worse ? "worse" : "better"},
+                {"before", verdict_json(group.before)},
+                {"now", verdict_json(group.now)},
+                {"because", group.because},
+                {"cells", group.cells}};
+}
+
 void add_cell_changes(JsonDocument& document, const diff::VerdictChanges& cells) {
     document.member("same", cells.same);
-    document.array("verdicts", grouped(cells.moved), [](const diff::MovedGroup& group) {
-        return Json{{"change", group.worse ? "worse" : "better"},
-                    {"before", verdict_json(group.before)},
-                    {"now", verdict_json(group.now)},
-                    {"because", group.because},
-                    {"cells", group.cells}};
-    });
+    document.array("verdicts", grouped(cells.moved), moved_group_json);
     document.array("replaced", cells.replaced, [](const diff::ReplacedCell& pair) {
         return Json{{"before", pair.before},
                     {"now", pair.now},

@@ -41,6 +41,8 @@ struct DiffLines {
 
 /// {"change", "table", "id", "columns", "sources", "as_of"}
 [[nodiscard]] Json fact_change_json(const diff::FactChange& row);
+/// {"change", "before", "now", "because", "cells"}
+[[nodiscard]] Json moved_group_json(const diff::MovedGroup& group);
 /// same, verdicts, replaced, new, gone: what became of cells.
 void add_cell_changes(JsonDocument& document, const diff::VerdictChanges& cells);
 

@@ -17,6 +17,9 @@
 
 namespace cudamatrix::report {
 
+/// Bytes of a document that is read back.
+inline constexpr std::uint64_t kLargestDocument = 256u << 20;
+
 /// The JSON of a document; a mistake of its syntax has a place in the file.
 [[nodiscard]] Result<Json> parse_report(std::string_view text, std::string_view file);
 

@@ -24,13 +24,6 @@ std::string short_way(const upgrade::Outcome& way) {
     return fmt::format("Recommended: {}. Then {}.", text::join(steps, ", "), verdict_counts(way.verdicts));
 }
 
-std::string first_few(std::vector<std::string> items) {
-    const auto all = items.size();
-    if (all <= kNamedEnds) return text::join(items, "; ");
-    items.resize(kNamedEnds);
-    return fmt::format("{}; {} more", text::join(items, "; "), all - kNamedEnds);
-}
-
 DocumentSection in_short(const ReviewReport& report) {
     DocumentList list;
     list.items.push_back(fmt::format("Today: {}.", verdict_counts(report.judgement.verdicts)));
@@ -52,9 +45,9 @@ DocumentSection in_short(const ReviewReport& report) {
             into.push_back(
                 fmt::format("{} ({}: {})", event.subject, review::to_string(event.kind), event.day));
     }
-    if (!over.empty()) list.items.push_back(fmt::format("Over: {}.", first_few(over)));
+    if (!over.empty()) list.items.push_back(fmt::format("Over: {}.", first_few(over, kNamedEnds, "; ")));
     list.items.push_back(ends.empty() ? "Nothing in use is known to end within 12 months."
-                                      : fmt::format("Next to end: {}.", first_few(ends)));
+                                      : fmt::format("Next to end: {}.", first_few(ends, kNamedEnds, "; ")));
     for (const auto& way : report.review.ways) {
         if (way.aim == upgrade::Aim::next) list.items.push_back(short_way(way));
     }
@@ -187,6 +180,15 @@ DocumentTable moved_table(const std::vector<diff::MovedVerdict>& verdicts) {
                               cells_text(group.cells), text::join(group.because, " ")});
     }
     return table;
+}
+
+std::string first_few(std::vector<std::string> items, std::size_t most, std::string_view separator) {
+    if (items.size() > most) {
+        const auto others = items.size() - most;
+        items.resize(most);
+        items.push_back(fmt::format("{} more", others));
+    }
+    return text::join(items, separator);
 }
 
 void add_rows(DocumentSection& section, DocumentTable table, std::string_view noun) {

@@ -104,13 +104,7 @@ std::string review_json(const ReviewReport& report) {
     document.array("happened", review.happened, event_json);
     document.array("values", review.values, value_json);
     document.array("calendar", review.calendar, event_json);
-    document.array("worse_by_itself", diff::grouped(review.by_itself.moved),
-                   [](const diff::MovedGroup& group) {
-                       return Json{{"before", verdict_json(group.before)},
-                                   {"now", verdict_json(group.now)},
-                                   {"because", group.because},
-                                   {"cells", group.cells}};
-                   });
+    document.array("worse_by_itself", diff::grouped(review.by_itself.moved), moved_group_json);
     document.array("newest", review.moves, move_json);
     document.array("ways", review.ways, way_json);
     document.array("requirements", review.requirements, requirement_json);

@@ -36,15 +36,11 @@ DocumentSection review_requirements(const ReviewReport& report) {
         const auto compute = each.least_compute.empty() || each.least_compute == each.most_compute
                                  ? each.least_compute
                                  : fmt::format("{} to {}", each.least_compute, each.most_compute);
-        auto gpus = each.gpus;
-        if (gpus.size() > kMostGpus) {
-            gpus.resize(kMostGpus);
-            gpus.push_back(fmt::format("{} more", each.gpus.size() - kMostGpus));
-        }
-        table.rows.push_back(
-            {text::join(stack, ", "), std::to_string(each.cells), or_none(each.oldest_driver, "none named"),
-             or_none(each.best_driver, "none named"), or_none(compute, "none named"),
-             or_none(each.vram_gb.empty() ? "" : each.vram_gb + " GB", "not said"), text::join(gpus, ", ")});
+        table.rows.push_back({text::join(stack, ", "), std::to_string(each.cells),
+                              or_none(each.oldest_driver, "none named"),
+                              or_none(each.best_driver, "none named"), or_none(compute, "none named"),
+                              or_none(each.vram_gb.empty() ? "" : each.vram_gb + " GB", "not said"),
+                              first_few(each.gpus, kMostGpus, ", ")});
     }
     if (table.rows.empty()) {
         out.blocks.emplace_back(Paragraph{"No cell works."});

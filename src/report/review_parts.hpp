@@ -31,6 +31,10 @@ class Sources {
     std::set<std::string> seen_;
 };
 
+/// Joined; of more than `most` the others are counted: "a; b; 3 more".
+[[nodiscard]] std::string first_few(std::vector<std::string> items, std::size_t most,
+                                    std::string_view separator);
+
 /// Whether the event is over on the day of the review.
 [[nodiscard]] bool is_over(const review::Event& event, const ReviewReport& report);
 

@@ -1,7 +1,6 @@
 #include "advise/review/review.hpp"
 
 #include <algorithm>
-#include <array>
 #include <set>
 #include <utility>
 
@@ -53,6 +52,7 @@ EmergencyPlan plan_of(const Review& review, std::vector<Event> events, const std
     const auto length = static_cast<int>(std::clamp<std::int64_t>(left / 4, 1, kWeek));
     const auto* next = way_of(review, upgrade::Aim::next);
     const bool moves = next != nullptr && !next->steps.empty() && !next->source.empty();
+    const std::string aim = moves ? "next" : "ambitious";
     PlanStep research{{},
                       {},
                       review.copies.empty() ? "Look at the alternatives"
@@ -80,13 +80,13 @@ EmergencyPlan plan_of(const Review& review, std::vector<Event> events, const std
     research.tasks.push_back(moves
                                  ? "Read what the next step changes, and try it in development."
                                  : "No step is known with which nothing gets worse: choose what to give up.");
-    research.commands.push_back({"cudamatrix", "upgrade", matrix, "--to", moves ? "next" : "ambitious"});
+    research.commands.push_back({"cudamatrix", "upgrade", matrix, "--to", aim});
     plan.steps.push_back(std::move(research));
     plan.steps.push_back({{},
                           {},
                           "Prepare the change",
                           {"Edit the matrix, pin it anew, render it, and send that as a pull request."},
-                          {{"cudamatrix", "upgrade", matrix, "--to", moves ? "next" : "ambitious", "--write"},
+                          {{"cudamatrix", "upgrade", matrix, "--to", aim, "--write"},
                            {"cudamatrix", "lock", matrix, "--update"},
                            {"cudamatrix", "render", matrix},
                            {"cudamatrix", "review", matrix, "--since", "HEAD", "--format", "github-pr"}}});
