@@ -110,7 +110,7 @@ a patch.)",
         CommandRow{"review", "Review a matrix: what moved, what ends, what is newest, where to go",
                    R"(The quarterly review in one report: what changed since the lock, a revision or a
 day; a calendar of the next 12 months (ends of life, deletions of images, waivers);
-what is newest and what each newer value alone would break or mend; three ways
+what is newest and what each newer value alone would break or fix; three ways
 to go (hold, next, ambitious, as `upgrade` finds them) with their edits; what the
 stacks ask of a machine; why these versions, and why not others; which images to
 copy before NVIDIA may delete them; which facts are old. Every statement names

@@ -56,7 +56,7 @@ DocumentSection in_short(const ReviewReport& report) {
 
 // What `check` prints, without the notes.
 DocumentSection today(const ReviewReport& report) {
-    DocumentSection out{"What does not simply work today", {}, false};
+    DocumentSection out{"Failures and limits today", {}, false};
     DocumentTable table{{"", "what", "rule", "way out"}, {}, {}};
     for (const auto& finding : brief_findings(report.judgement).shown) {
         if (finding.severity == Severity::notice) continue;

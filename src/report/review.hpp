@@ -27,7 +27,7 @@ struct ReviewReport {
     TextOptions text;
 };
 
-/// The review in parts, each under its title: in short, what does not work today, what changed, calendar,
+/// The review in parts, each under its title: in short, failures and limits today, what changed, calendar,
 /// newest, recommendation, requirements, why these versions, rejected alternatives, what to copy, what aged;
 /// first the emergency, where there is one.
 [[nodiscard]] Document review_document(const ReviewReport& report);

@@ -63,7 +63,7 @@ DocumentSection review_newest(const ReviewReport& report, Sources& sources) {
     for (const auto& move : report.review.moves) {
         if (!told.emplace(move.field, move.before).second) continue;
         const auto why = move.lost != 0     ? "breaks: " + reasons(move.lost_to, sources)
-                         : move.gained != 0 ? "mends: " + reasons(move.gained_from, sources)
+                         : move.gained != 0 ? "fixes: " + reasons(move.gained_from, sources)
                                             : "no cell starts or stops working";
         table.rows.push_back({std::string(info(move.field).name), Span{move.before, Tone::plain, true},
                               Span{move.now, Tone::plain, true},

@@ -68,24 +68,22 @@ EmergencyPlan plan_of(const Review& review, std::vector<Event> events, const std
     }
     for (const auto& event : plan.because) {
         if (event.kind != EventKind::waiver_end) continue;
-        research.tasks.push_back(
-            fmt::format("Decide about the {}: mend what it accepts, or extend it with a reason. "
-                        "The check of the day after shows what counts then.",
-                        event.subject));
+        research.tasks.push_back(fmt::format(
+            "Decide on the {}: fix what it accepts, or extend it and say why. A check for the day after shows what fails without it.",
+            event.subject));
         research.commands.push_back({"cudamatrix", "check", matrix, "--on", days_later(event.day, 1)});
     }
     if (!review.copies.empty())
         research.tasks.push_back(
-            "Copy the images to a registry of your own (registry.example.org stands for it).");
-    research.tasks.push_back(moves
-                                 ? "Read what the next step changes, and try it in development."
-                                 : "No step is known with which nothing gets worse: choose what to give up.");
+            "Copy the images to your own registry (registry.example.org is a placeholder).");
+    research.tasks.push_back(moves ? "Read what the next step changes, and try it in development."
+                                   : "Every known step makes something worse: choose what to give up.");
     research.commands.push_back({"cudamatrix", "upgrade", matrix, "--to", aim});
     plan.steps.push_back(std::move(research));
     plan.steps.push_back({{},
                           {},
                           "Prepare the change",
-                          {"Edit the matrix, pin it anew, render it, and send that as a pull request."},
+                          {"Edit the matrix, pin and render it again, and open a pull request."},
                           {{"cudamatrix", "upgrade", matrix, "--to", aim, "--write"},
                            {"cudamatrix", "lock", matrix, "--update"},
                            {"cudamatrix", "render", matrix},
