@@ -36,9 +36,9 @@ Status check_allowed(const fs::path& out, const Difference& difference, bool pru
 }
 
 Status change_folder(const fs::path& out, const Difference& difference, const OwnedFiles& removes,
-                     const std::string& list, const Step& step) {
+                     const std::string& list, const WriteOptions& options) {
     CM_TRY(file::make_directories(out));
-    StagedTree staged(out, step);
+    StagedTree staged(out, options.step);
     Expected replaces;
     const auto expect = [&](const fs::path& path) -> Status {
         CM_TRY_ASSIGN(auto there, sha256_of_file(out / path));
@@ -52,11 +52,11 @@ Status change_folder(const fs::path& out, const Difference& difference, const Ow
         }
         files.push_back({artifact->path, artifact->content});
     }
-    if (const auto there = file::compare(out / kOwnedFile, list); there != file::Compared::same) {
+    if (const auto there = file::compare(out / options.list, list); there != file::Compared::same) {
         if (there != file::Compared::missing) {
-            CM_TRY(expect(kOwnedFile));
+            CM_TRY(expect(options.list));
         }
-        files.push_back({kOwnedFile, list});
+        files.push_back({options.list, list});
     }
     CM_TRY(staged.put(files));
     return staged.commit(replaces, removes);
@@ -71,7 +71,7 @@ Status recover_output(const fs::path& out) {
 Result<Written> write_artifacts(const fs::path& out, const std::vector<Artifact>& artifacts,
                                 const WriteOptions& options) {
     CM_TRY(StagedTree::recover(out, options.step));
-    CM_TRY_ASSIGN(const auto ours, owned_files(out));
+    CM_TRY_ASSIGN(const auto ours, owned_files(out, options.list));
     CM_TRY_ASSIGN(auto difference, difference_of(out, artifacts, ours, options.left_alone));
     CM_TRY(check_allowed(out, difference, options.prune));
 
@@ -89,12 +89,12 @@ Result<Written> write_artifacts(const fs::path& out, const std::vector<Artifact>
         written.orphans.push_back(name);
     auto kept = difference.orphans;
     kept.merge(std::exchange(difference.left_alone, {}));
-    const auto list = owned_text(artifacts, kept);
+    const auto list = owned_text(artifacts, kept, options.list);
     if (difference.files.empty() && removes.empty() &&
-        file::compare(out / kOwnedFile, list) == file::Compared::same) {
+        file::compare(out / options.list, list) == file::Compared::same) {
         return written;
     }
-    CM_TRY(change_folder(out, difference, removes, list, options.step));
+    CM_TRY(change_folder(out, difference, removes, list, options));
     return written;
 }
 
@@ -142,8 +142,8 @@ bool is_fixed_by_render(Drift::Kind kind) {
 }
 
 Result<std::vector<Drift>> compare_artifacts(const fs::path& out, const std::vector<Artifact>& artifacts,
-                                             const std::set<std::string>& left_alone) {
-    CM_TRY_ASSIGN(const auto ours, owned_files(out));
+                                             const std::set<std::string>& left_alone, std::string_view list) {
+    CM_TRY_ASSIGN(const auto ours, owned_files(out, list));
     CM_TRY_ASSIGN(const auto difference, difference_of(out, artifacts, ours, left_alone));
     std::vector<Drift> drift;
     const auto there = [&](const fs::path& path) {
@@ -204,9 +204,10 @@ std::optional<OwnedFiles> files_of_index(std::string_view content) {
 
 }  // namespace
 
-Result<OwnedFiles> owned_files(const fs::path& out) {
+Result<OwnedFiles> owned_files(const fs::path& out, std::string_view list) {
     std::error_code error;
-    for (const auto name : {kOwnedFile, kIndexFile}) {
+    for (const auto name : {list, kIndexFile}) {
+        if (name == kIndexFile && list != kOwnedFile) break;
         const auto path = out / name;
         const auto status = fs::symlink_status(path, error);
         if (!fs::exists(status)) continue;
@@ -224,12 +225,13 @@ Result<OwnedFiles> owned_files(const fs::path& out) {
     return OwnedFiles{};
 }
 
-std::string owned_text(const std::vector<Artifact>& artifacts, const OwnedFiles& orphans) {
+std::string owned_text(const std::vector<Artifact>& artifacts, const OwnedFiles& orphans,
+                       std::string_view list) {
     OwnedFiles all = orphans;
     for (const auto& artifact : artifacts)
         all[artifact.path.generic_string()] =
             artifact.sha256.empty() ? sha256(artifact.content) : artifact.sha256;
-    std::string out = fmt::format("{}{}\n", kListHead, kOwnedFile);
+    std::string out = fmt::format("{}{}\n", kListHead, list);
     for (const auto& [name, digest] : all)
         out += fmt::format("{}  {}\n", digest, name);
     return out;

@@ -67,6 +67,11 @@ struct Artifact {
     std::string sha256 = {};  ///< of the content, where it was counted already; else empty
 };
 
+inline constexpr std::string_view kIndexFile =
+    "index.json";  ///< for readers: images, cells, hashes of all files
+inline constexpr std::string_view kOwnedFile =
+    ".cudamatrix-files";  ///< for ourselves: every file that we wrote and that is still there
+
 using OwnedFiles = std::map<std::string, std::string>;  ///< path, relative to the folder -> sha256
 
 /// A list or an index that is longer was not written by us.
@@ -74,21 +79,20 @@ inline constexpr std::uint64_t kLargestIndex = 256u << 20;
 
 /// The files that earlier renders wrote below `out`, by kOwnedFile or, where that is missing, by index.json;
 /// none where neither is there. Refused where either is there and not ours.
-[[nodiscard]] Result<OwnedFiles> owned_files(const std::filesystem::path& out);
+/// Of another list that list alone is asked.
+[[nodiscard]] Result<OwnedFiles> owned_files(const std::filesystem::path& out,
+                                             std::string_view list = kOwnedFile);
 
-/// The list of `artifacts` and of what stays there beside them.
-[[nodiscard]] std::string owned_text(const std::vector<Artifact>& artifacts, const OwnedFiles& orphans);
-
-inline constexpr std::string_view kIndexFile =
-    "index.json";  ///< for readers: images, cells, hashes of all files
-inline constexpr std::string_view kOwnedFile =
-    ".cudamatrix-files";  ///< for ourselves: every file that we wrote and that is still there
+/// The list of `artifacts` and of what stays there beside them, for a file of that name.
+[[nodiscard]] std::string owned_text(const std::vector<Artifact>& artifacts, const OwnedFiles& orphans,
+                                     std::string_view list = kOwnedFile);
 
 struct WriteOptions {
     bool prune = false;  ///< remove files of ours in folders that no image of the plan has any more
     Step step;           ///< for tests
     std::set<std::string> left_alone =
-        {};  ///< folders of images ("images/ID"): what is ours there stays as it is
+        {};                        ///< folders of images ("images/ID"): what is ours there stays as it is
+    std::string list{kOwnedFile};  ///< which says what is ours: a folder of others may have several
 };
 
 struct Written {
@@ -149,7 +153,8 @@ struct Drift {
 /// What is ours in `left_alone` is not looked at.
 [[nodiscard]] Result<std::vector<Drift>> compare_artifacts(const std::filesystem::path& out,
                                                            const std::vector<Artifact>& artifacts,
-                                                           const std::set<std::string>& left_alone = {});
+                                                           const std::set<std::string>& left_alone = {},
+                                                           std::string_view list = kOwnedFile);
 
 // What stands between an output folder and its artifacts; nothing is touched to find it.
 
