@@ -15,6 +15,7 @@
 #include "base/diagnostic.hpp"
 #include "base/image_reference.hpp"
 #include "matrix/deployment/services.hpp"
+#include "matrix/emit_settings.hpp"
 #include "matrix/field.hpp"
 #include "matrix/spelling.hpp"
 
@@ -109,6 +110,7 @@ struct Matrix {
     BuildSettings build;
     Mirrors mirrors;
     Deployment deployment;
+    EmitSettings emit;
     FieldSet named;  ///< every field that the file writes anywhere; decides what cell ids show
     std::vector<std::string> shared_segments;  ///< see the function of that name; filled by the reader
     /// Excludes that match nothing, includes equal to a cell of the product (dropped from `include`).

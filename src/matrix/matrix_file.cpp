@@ -45,6 +45,7 @@ constexpr auto kSections = std::to_array<Section>({
      "write an entry, or delete the key"},
     {"services", read_services, Node::Kind::sequence, kServiceExample, "nothing would be started",
      "write a service, or delete the key"},
+    {"emit", read_emit, Node::Kind::map, "a map such as {machines: [{when: {gpu: T4}, labels: [gpu-t4]}]}"},
 });
 
 std::vector<std::string> known_keys() {

@@ -207,5 +207,6 @@ void read_images(Reader& reader, const yaml::Node& key, const yaml::Node& node);
 [[nodiscard]] Status read_requirements(const std::string& matrix_path, std::vector<ImageEntry>& images,
                                        const file::Reader& read);
 void read_services(Reader& reader, const yaml::Node& key, const yaml::Node& node);
+void read_emit(Reader& reader, const yaml::Node& key, const yaml::Node& node);
 
 }  // namespace cudamatrix

@@ -185,6 +185,13 @@ Json service() {
     return object(std::move(properties), {"name"});
 }
 
+Json machine() {
+    return object({{"when", defined("condition")},
+                   {"labels", list_of(word("runs-on, tags, queue or label of the jobs"))},
+                   {"gpu", {{"type", "boolean"}}}},
+                  {"labels"});
+}
+
 Json sections() {
     return {{"version", {{"enum", {1, "1"}}}},
             {"name", word("names the output folder")},
@@ -208,7 +215,9 @@ Json sections() {
                                          {"workdir", word("an absolute path in the images")}}))},
             {"mirrors", or_nothing(map_of(word()))},
             {"images", or_nothing(list_of(image()))},
-            {"services", or_nothing(list_of(service()))}};
+            {"services", or_nothing(list_of(service()))},
+            {"emit", or_nothing(object({{"tool", word("the git URL of cudamatrix, @ and a commit")},
+                                        {"machines", list_of(machine())}}))}};
 }
 
 }  // namespace

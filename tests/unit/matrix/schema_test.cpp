@@ -71,6 +71,8 @@ TEST_CASE("the schema has the keys of the reader, no more and no fewer") {
         {item("images"), "images: [{? : 1}]"},
         {item("images")["copy"]["items"]["properties"], "images: [{name: a, copy: [{? : 1}]}]"},
         {item("services"), "services: [{? : 1}]"},
+        {top["emit"]["anyOf"][0]["properties"], "emit: {? : 1}"},
+        {top["emit"]["anyOf"][0]["properties"]["machines"]["items"]["properties"], "emit: {machines: [{? : 1}]}"},
         {ulimits, "services: [{name: a, ulimits: {? : 1}}]"},
         {ulimits["memlock"]["anyOf"][1]["properties"], "services: [{name: a, ulimits: {memlock: {? : 1}}}]"},
         {item("services")["healthcheck"]["anyOf"][1]["properties"],

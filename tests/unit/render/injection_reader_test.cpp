@@ -45,6 +45,8 @@ build: {base_from: auto, network: host, ca_bundle: /etc/ssl/site-ca.pem, cache: 
         user: app, workdir: /workspace}
 mirrors: {pypi: "https://wheels.example.org/simple", docker.io: registry.example.org/hub, debian: "https://apt.example.org/debian",
           ubuntu: "https://apt.example.org/ubuntu"}
+emit: {tool: "https://git.example.org/cudamatrix@0123456789abcdef0123456789abcdef01234567",
+       machines: [{when: {gpu: T4}, labels: [gpu-t4], gpu: true}]}
 )";
 constexpr std::string_view kAttacked = R"(version: 1
 include:
@@ -90,6 +92,7 @@ rules: [{id: own, when: {gpu: T4}, require: {cuda: ">=11"}, because: reason}]
 waive: [{rule: own, when: {gpu: T4}, because: reason, until: 2030-01-01}]
 images: [{name: app, when: {gpu: T4}}]
 services: [{name: trainer, image: app, command: [python]}]
+emit: {machines: [{when: {gpu: T4}, labels: [gpu-t4]}]}
 )";
 
 yaml::Node parsed(std::string_view text) {
@@ -288,7 +291,7 @@ TEST_CASE("no value of any field changes the structure of any file") {
     const auto file = parsed(kSmall);
     auto found = places_in(file, matrix_schema());
     // Everywhere that a file takes fields.
-    CHECK(found.field_maps == std::set<std::string>{"axes", "exclude[]", "images[].when", "include[]",
+    CHECK(found.field_maps == std::set<std::string>{"axes", "emit.machines[].when", "exclude[]", "images[].when", "include[]",
                                                     "keep[]", "rules[].require", "rules[].when", "set",
                                                     "waive[].when"});
     std::erase_if(found.all, [](const Place& place) { return place.kind != Place::Kind::field; });

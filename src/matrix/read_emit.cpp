@@ -1,0 +1,75 @@
+// emit: who runs what `cudamatrix emit` writes.
+#include "base/text.hpp"
+#include "matrix/deployment/syntax.hpp"
+#include "matrix/reader.hpp"
+#include "matrix/syntax.hpp"
+
+namespace cudamatrix {
+namespace {
+
+using yaml::Node;
+
+constexpr std::size_t kCommitDigits = 40;
+constexpr std::string_view kToolForm =
+    "a git URL and a commit such as https://git.example.org/tools/cudamatrix@ and 40 hexadecimal digits";
+constexpr std::string_view kMachineExample =
+    "{when: {gpu: [T4, L4]}, labels: [self-hosted, gpu-t4], gpu: true}";
+
+// "https://git.example.org/tools/cudamatrix@0123...": a branch or a tag may move, a commit does not.
+bool is_tool(std::string_view text) {
+    constexpr std::string_view scheme = "https://";
+    const auto at = text.rfind('@');
+    if (at == std::string_view::npos || text.size() - at - 1 != kCommitDigits || text.size() > 512)
+        return false;
+    const auto url = text.substr(0, at);
+    const auto slash = url.find('/', scheme.size());
+    return url.starts_with(scheme) && slash != std::string_view::npos &&
+           syntax::is_registry_host(url.substr(scheme.size(), slash - scheme.size())) &&
+           is_relative_path(url.substr(slash + 1)) && text::only(url.substr(slash), "/._~-") &&
+           text.substr(at + 1).find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+bool is_label(std::string_view text) {
+    return !text.empty() && text.size() <= 100 && text::is_word(text.front()) && text::only(text, "-_.:=/");
+}
+
+void read_machine(const Entry& entry, std::vector<Machine>& machines) {
+    entry.refuse_keys_beside({"when", "labels", "gpu"});
+    Machine machine;
+    machine.when = entry.condition("when", kEveryCell);
+    std::vector<Word> labels;
+    if (entry.required("labels", "jobs find the machine by them") != nullptr)
+        entry.optional(
+            "labels", labels,
+            {"a list of labels such as [self-hosted, gpu-t4]", "a label of letters, digits, and - _ . : = /",
+             is_label});
+    for (auto& label : labels)
+        machine.labels.push_back(std::move(label.text));
+    if (!labels.empty()) machine.where = labels.front().where;
+    std::string gpu;
+    entry.optional("gpu", gpu, "true or false",
+                   [](std::string_view text) { return text == "true" || text == "false"; });
+    machine.gpu = gpu == "true";
+    machines.push_back(std::move(machine));
+}
+
+}  // namespace
+
+void read_emit(Reader& reader, const Node& key, const Node& node) {
+    const Entry entry(reader, key, node);
+    if (!entry.is_map("{machines: [...]}")) return;
+    entry.refuse_keys_beside({"tool", "machines"});
+    auto& emit = reader.matrix.emit;
+    std::string tool;
+    entry.optional("tool", tool, kToolForm, is_tool);
+    if (!tool.empty()) {
+        emit.commit = tool.substr(tool.size() - kCommitDigits);
+        emit.tool = tool.substr(0, tool.size() - kCommitDigits - 1);
+    }
+    const auto* machines = entry.find("machines");
+    if (machines == nullptr) return;
+    entry.each_map(*machines, kMachineExample,
+                   [&](const Entry& machine) { read_machine(machine, emit.machines); });
+}
+
+}  // namespace cudamatrix
