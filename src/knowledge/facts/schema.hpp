@@ -70,6 +70,7 @@ inline constexpr bool kRequired = true;
 inline constexpr bool kOptional = false;
 
 [[nodiscard]] std::span<const Schema> build_schemas();
+[[nodiscard]] std::span<const Schema> ci_schemas();
 [[nodiscard]] std::span<const Schema> cuda_schemas();
 [[nodiscard]] std::span<const Schema> image_schemas();
 [[nodiscard]] std::span<const Schema> package_schemas();

@@ -1,0 +1,30 @@
+// Schemas of the tables about the systems that `emit` writes for.
+#include "knowledge/facts/schema.hpp"
+
+namespace cudamatrix::facts {
+namespace {
+
+constexpr Column kCiActions[] = {
+    {"action", Kind::text, Form::scalar, kRequired},
+    {"version", Kind::version, Form::scalar, kRequired},
+    {"commit", Kind::text, Form::scalar, kRequired},
+};
+
+constexpr Column kCiLimits[] = {
+    {"system", Kind::text, Form::scalar, kRequired},
+    {"of", Kind::text, Form::scalar, kRequired},
+    {"most", Kind::number, Form::scalar, kRequired},
+};
+
+constexpr Schema kCiSchemas[] = {
+    {"ci_actions", "ci-action-*", kCiActions},
+    {"ci_limits", "ci-limit-{system}-{of}", kCiLimits},
+};
+
+}  // namespace
+
+std::span<const Schema> ci_schemas() {
+    return kCiSchemas;
+}
+
+}  // namespace cudamatrix::facts
