@@ -66,25 +66,35 @@ Result<ExitCode> prove_rejected(const ImageOptions& options, const World& world)
     return write_all(report, "rejections", report::rejection_formats(), settings, options.format, world);
 }
 
-Action add_job(const Arguments& app, Job job) {
+}  // namespace
+
+Action add_run(const Arguments& app) {
     auto options = std::make_shared<ImageOptions>();
     options->add_output(app);
     add_format(app, options->format, report::names_of(report::run_formats()));
     options->add_engine(app);
     options->add_schedule(app);
     options->add_gpu_demand(app);
-    if (job == run_all) {
-        options->add_level(app);
-        app.add_flag("--locked", options->locked,
-                     "Refuse what the lock does not cover, and name what is missing, instead of pinning it");
-    }
-    return [options, job](const World& world) { return perform(job, *options, world); };
+    options->add_level(app);
+    app.add_flag("--locked", options->locked,
+                 "Refuse what the lock does not cover, and name what is missing, instead of pinning it");
+    return [options](const World& world) { return perform(run_all, *options, world); };
 }
 
-}  // namespace
-
 Action add_build(const Arguments& app) {
-    return add_job(app, build_images);
+    auto options = std::make_shared<ImageOptions>();
+    const auto prepare = std::make_shared<bool>(false);
+    options->add_output(app);
+    add_format(app, options->format, report::names_of(report::run_formats()));
+    options->add_engine(app);
+    options->add_schedule(app);
+    options->add_gpu_demand(app);
+    app.add_flag("--prepare", *prepare,
+                 "Make the bases and fill the build contexts, and build nothing: for other builders, such as "
+                 "`docker buildx bake` with what `emit bake` writes");
+    return [options, prepare](const World& world) {
+        return perform(*prepare ? prepare_builds : build_images, *options, world);
+    };
 }
 Action add_test(const Arguments& app) {
     auto options = std::make_shared<ImageOptions>();
@@ -102,9 +112,6 @@ Action add_test(const Arguments& app) {
     return [options, prove](const World& world) {
         return *prove ? prove_rejected(*options, world) : perform(test_images, *options, world);
     };
-}
-Action add_run(const Arguments& app) {
-    return add_job(app, run_all);
 }
 
 namespace {

@@ -120,7 +120,7 @@ Result<CellImage> cell_image(const std::string& matrix, const std::string& cell,
             fmt::format("cudamatrix build {}", text::printable(matrix)));
     }
     const auto& judged = *plan.judged.find(cell)->second;
-    const auto inputs = info->labels.find(std::string(engine::kInputsLabel));
+    const auto inputs = info->labels.find(std::string(kInputsLabel));
     return CellImage{fmt::format("{} ({})", cell, rendered.reference),
                      rendered.reference,
                      std::move(engine),

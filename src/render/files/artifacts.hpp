@@ -32,6 +32,9 @@ inline constexpr std::string_view kProofFile = "proof.Dockerfile";
 /// What the reference of an image ends with that it gives.
 inline constexpr std::string_view kProofEnding = "-proof";
 
+/// On images: RenderedImage::inputs (of a proof proof_inputs), by which a current one is told.
+inline constexpr std::string_view kInputsLabel = "io.cudamatrix.inputs";
+
 /// In the output folder where an image stands on a bootstrapped base: the script that makes these by hand.
 inline constexpr std::string_view kMakeBaseFile = "make-base.sh";
 
@@ -41,7 +44,7 @@ struct RenderedImage {
     std::string reference;         ///< "cudamatrix/NAME:ID": what target `runtime` is tagged
     std::string proof_reference;   ///< "cudamatrix/NAME:ID-proof": what kProofFile gives
     std::string inputs;  ///< hash of all that is rendered for it; with the hash of what images: copies it
-                         ///< goes on the image as label io.cudamatrix.inputs
+                         ///< goes on the image as kInputsLabel
     std::string proof_inputs;  ///< the same of its proof, `inputs` among it
     bool pinned = false;       ///< the lock covers it
 };

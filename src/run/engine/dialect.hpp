@@ -21,8 +21,6 @@ using Argv = std::vector<std::string>;
 inline constexpr std::string_view kRunLabel = "io.cudamatrix.run";  ///< on containers: the run's id
 inline constexpr std::string_view kFolderLabel =
     "io.cudamatrix.folder";  ///< on containers: hash of the output folder's path
-inline constexpr std::string_view kInputsLabel =
-    "io.cudamatrix.inputs";  ///< on images: hash of all that went in
 
 /// One image build. Everything but `context` and `ca_bundle` comes from ids that our own code made.
 struct BuildRequest {

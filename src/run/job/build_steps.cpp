@@ -186,7 +186,7 @@ StepResult BuildSteps::build(Target target, const Tell& tell) {
     result.log = log_name(job_.plan.images[index], proof);
     auto call = build_call(job_, result.id, result.log);
     call.tell = tell;
-    auto status = fill_context(target);
+    auto status = fill_context(job_, target, base_path(index));
     if (status.ok()) status = engine_build(job_.engine, request_for(target), call);
     const auto seconds = job_.progress.seconds() - start;
     result.seconds += seconds;
@@ -206,34 +206,9 @@ StepResult BuildSteps::fail(ImageResult& result, const Failure& failure) const {
     return {false, "FAILED " + result.error, last_lines(job_.settings.out / result.log, kLogTail)};
 }
 
-// What the rendered files of an image stand on. The kernels lie in the output folder once: a context gets
-// them when its proof is built.
-Status BuildSteps::fill_context(Target target) const {
-    const auto [index, proof] = target;
-    const auto& image = job_.plan.images[index];
-    if (image.references().empty()) {
-        const auto folder = job_.settings.out / job_.plan.rendering.images[index].folder;
-        CM_TRY(file::link_or_copy(bases_.find(image.base_name())->second.path,
-                                  folder / job_.plan.bootstrap(image)->file));
-    }
-    CM_TRY(stage(index));
-    return proof ? write_suite(index) : Status(Done{});
-}
-
-Status BuildSteps::stage(std::size_t index) const {
-    return stage_copies(job_.plan.copies[index],
-                        job_.settings.out / job_.plan.rendering.images[index].folder);
-}
-
-// The list of these files lies in the context, too, so that those of an older suite go.
-Status BuildSteps::write_suite(std::size_t index) const {
-    std::vector<Artifact> files;
-    for (const auto& [path, content] : job_.plan.rendering.suite) {
-        if (is_in_context(path, job_.plan.images[index]))
-            files.push_back({fs::path("suite") / path, content});
-    }
-    CM_TRY(write_artifacts(job_.settings.out / job_.plan.rendering.images[index].folder, files));
-    return Done{};
+fs::path BuildSteps::base_path(std::size_t index) const {
+    const auto found = bases_.find(job_.plan.images[index].base_name());
+    return found == bases_.end() ? fs::path() : found->second.path;
 }
 
 engine::BuildRequest BuildSteps::request_for(Target target) const {
@@ -248,7 +223,7 @@ engine::BuildRequest BuildSteps::request_for(Target target) const {
     request.ca_bundle = job_.input.matrix.build.ca_bundle;
     request.netrc = job_.input.matrix.build.netrc;
     request.needs_store = proof;
-    request.labels = {{std::string(engine::kInputsLabel), proof ? rendered.proof_inputs : rendered.inputs}};
+    request.labels = {{std::string(kInputsLabel), proof ? rendered.proof_inputs : rendered.inputs}};
     if (!revision_.empty()) request.labels.emplace_back(kRevisionLabel, revision_);
     return request;
 }
@@ -281,7 +256,7 @@ Status BuildSteps::settle() {
 Status BuildSteps::link_reused() const {
     for (std::size_t i = 0; i < job_.plan.images.size(); ++i) {
         if (!job_.plan.report.images[i].reused) continue;
-        CM_TRY(stage(i));
+        CM_TRY(stage_copies(job_.plan.copies[i], job_.settings.out / job_.plan.rendering.images[i].folder));
         const auto* bootstrap = job_.plan.bootstrap(job_.plan.images[i]);
         if (bootstrap == nullptr) continue;
         const auto tar = job_.settings.out / "bootstrap" / bootstrap->file;

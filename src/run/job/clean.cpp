@@ -70,7 +70,7 @@ class Sweeper {
 
     /// `wanted`: only these; nothing: all.
     Status images(const std::optional<Names>& wanted) {
-        CM_TRY_ASSIGN(auto found, listed(engine_.dialect->list_images(engine::kInputsLabel), true));
+        CM_TRY_ASSIGN(auto found, listed(engine_.dialect->list_images(kInputsLabel), true));
         std::erase_if(found,
                       [&](const Swept& each) { return wanted && !wanted->contains(short_name(each.name)); });
         // The proof stands on the image, and what has no name may stand on anything.

@@ -19,6 +19,7 @@
 #include "run/job/folder.hpp"
 #include "run/job/progress.hpp"
 #include "run/job/session.hpp"
+#include "run/job/shared_stages.hpp"
 
 namespace cudamatrix::job {
 
@@ -114,6 +115,14 @@ std::set<std::string> leave_alone(Plan& plan);
 /// Tries to make the bases that the lock has none of: images of a suite that cannot be bootstrapped are not
 /// run.
 [[nodiscard]] Status try_missing_bases(Job& job);
+
+/// What the rendered files of an image (`target.proof`: of its proof) stand on and do not hold: the base's
+/// tar `base`, where it is bootstrapped, what images: copies, and the suite.
+[[nodiscard]] Status fill_context(const Job& job, BuildTarget target, const std::filesystem::path& base);
+
+/// Makes the bases of every chosen image and fills its context, so that any builder can build it and its
+/// proof. Asks no engine. A base that is not the one in the lock is a finding.
+[[nodiscard]] Status fill_contexts(Job& job);
 
 /// Engine `host`: the suite is built with this machine's own nvcc and run here; images are not built. Keeps
 /// the cells whose toolkit is the one of this machine (same major and minor); all others become `skipped`,

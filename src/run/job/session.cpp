@@ -105,6 +105,20 @@ class Session {
         });
     }
 
+    // Everything of a build but the builder.
+    Result<RunReport> contexts() {
+        return finish_after([&]() -> Status {
+            CM_TRY(begin());
+            if (const auto open = job::unpinned(job_.plan); !open.empty()) return not_covered(open);
+            CM_TRY(job::write_files(job_));
+            CM_TRY(job::fill_contexts(job_));
+            for (auto& cell : job_.plan.report.cells) {
+                if (cell.outcome == CellOutcome::planned) cell.proof = Proof::rendered;
+            }
+            return Done{};
+        });
+    }
+
     Result<RunReport> test() {
         return finish_after([&]() -> Status {
             CM_TRY(prepare_to_test());
@@ -308,6 +322,10 @@ Result<Compared> compare_render(const RunInput& input, const RunSettings& settin
 
 Result<RunReport> build_images(const RunInput& input, const RunSettings& settings) {
     return Session(input, settings, "build").build(Locking::never);
+}
+
+Result<RunReport> prepare_builds(const RunInput& input, const RunSettings& settings) {
+    return Session(input, settings, "render").contexts();
 }
 
 Result<RunReport> test_images(const RunInput& input, const RunSettings& settings) {

@@ -98,6 +98,10 @@ struct Compared {
 /// Renders, bootstraps and builds. Needs a lock that covers every image (`lock` makes it).
 [[nodiscard]] Result<RunReport> build_images(const RunInput& input, const RunSettings& settings);
 
+/// Renders, bootstraps, and fills the contexts of the images, so that any builder can build them; builds
+/// nothing and needs no engine. Needs a lock that covers every image.
+[[nodiscard]] Result<RunReport> prepare_builds(const RunInput& input, const RunSettings& settings);
+
 /// Runs the suite inside images that are already built.
 [[nodiscard]] Result<RunReport> test_images(const RunInput& input, const RunSettings& settings);
 

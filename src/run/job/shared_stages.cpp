@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <set>
+#include <unordered_map>
 
 #include "base/sha256.hpp"
 #include "base/text.hpp"
+#include "run/job/job.hpp"
 
 namespace cudamatrix::job {
 namespace {
@@ -134,29 +136,74 @@ class Reader {
 std::vector<SharedStage> shared_stages(const std::vector<BuildFile>& files) {
     std::vector<SharedStage> found;
     std::vector<Stage> stages;  // stages[i] belongs to found[i]
+    std::unordered_map<std::string, std::size_t> by_key;
     for (std::size_t i = 0; i < files.size(); ++i) {
         for (auto& stage : Reader(files[i]).read()) {
             if (stage.key.empty() || stage.name.empty()) continue;
-            const auto same = std::ranges::find(found, stage.key, &SharedStage::key);
-            if (same == found.end()) {
+            const auto [same, is_new] = by_key.emplace(stage.key, found.size());
+            if (is_new) {
                 found.push_back({stage.name, {i}, stage.key});
                 stages.push_back(std::move(stage));
-            } else if (same->files.back() != i) {
-                same->files.push_back(i);
+            } else if (found[same->second].files.back() != i) {
+                found[same->second].files.push_back(i);
             }
         }
     }
-    std::vector<SharedStage> out;
+    std::vector<std::size_t> shared;
     for (std::size_t i = 0; i < found.size(); ++i) {
-        const bool is_below = [&] {
-            for (std::size_t k = 0; k < found.size(); ++k) {
-                if (found[k].files == found[i].files && stages[k].on.contains(found[i].key)) return true;
-            }
-            return false;
-        }();
-        if (found[i].files.size() > 1 && !is_below) out.push_back(found[i]);
+        if (found[i].files.size() > 1) shared.push_back(i);
+    }
+    std::vector<SharedStage> out;
+    for (const auto i : shared) {
+        const bool is_below = std::ranges::any_of(shared, [&](std::size_t k) {
+            return found[k].files == found[i].files && stages[k].on.contains(found[i].key);
+        });
+        if (!is_below) out.push_back(found[i]);
     }
     return out;
+}
+
+std::vector<BuildFile> build_files(const Plan& plan, const std::vector<BuildTarget>& targets) {
+    std::map<std::filesystem::path, std::vector<const Artifact*>> in_folder;
+    for (const auto& artifact : plan.rendering.artifacts)
+        in_folder[artifact.path.parent_path()].push_back(&artifact);
+    std::map<std::string_view, std::string> suite;  // hashes
+    for (const auto& [path, content] : plan.rendering.suite)
+        suite.emplace(path, sha256(content));
+    std::vector<BuildFile> files;
+    for (const auto [index, proof] : targets) {
+        auto& file = files.emplace_back();
+        for (const auto* artifact : in_folder[plan.rendering.images[index].folder]) {
+            const auto name = artifact->path.filename().string();
+            if (name == (proof ? kProofFile : "Dockerfile")) file.dockerfile = artifact->content;
+            file.context.emplace(name,
+                                 artifact->sha256.empty() ? sha256(artifact->content) : artifact->sha256);
+        }
+        const auto& image = plan.images[index];
+        if (const auto* bootstrap = plan.bootstrap(image); bootstrap != nullptr)
+            file.context.emplace(bootstrap->file, bootstrap->base);
+        if (!proof) continue;
+        for (const auto& [path, hash] : suite) {
+            if (is_in_context(path, image)) file.context.emplace(fmt::format("suite/{}", path), hash);
+        }
+    }
+    return files;
+}
+
+std::vector<std::vector<std::size_t>> images_with_shared_stages(const Plan& plan) {
+    std::vector<BuildTarget> targets;
+    for (std::size_t i = 0; i < plan.images.size(); ++i) {
+        targets.push_back({i, false});
+        targets.push_back({i, true});
+    }
+    std::vector<std::vector<std::size_t>> groups;
+    for (const auto& stage : shared_stages(build_files(plan, targets))) {
+        std::set<std::size_t> images;
+        for (const auto file : stage.files)
+            images.insert(targets[file].index);
+        if (images.size() > 1) groups.emplace_back(images.begin(), images.end());
+    }
+    return groups;
 }
 
 }  // namespace cudamatrix::job

@@ -1,6 +1,7 @@
 // Which stages of Dockerfiles are the same, so that builds that run side by side need not each make them.
 #pragma once
 
+#include <compare>
 #include <cstddef>
 #include <map>
 #include <string>
@@ -24,5 +25,20 @@ struct SharedStage {
 /// Of stages that the same files share and that stand on one another, the last. A stage that takes something
 /// from its context that is not known, or mounts it, is shared by none.
 [[nodiscard]] std::vector<SharedStage> shared_stages(const std::vector<BuildFile>& files);
+
+struct Plan;
+
+/// An image of the plan, or its proof.
+struct BuildTarget {
+    std::size_t index = 0;
+    bool proof = false;
+    friend auto operator<=>(const BuildTarget&, const BuildTarget&) = default;
+};
+
+/// What each is built from.
+[[nodiscard]] std::vector<BuildFile> build_files(const Plan& plan, const std::vector<BuildTarget>& targets);
+
+/// Images of the plan, by their places, whose builds have a stage in common: at least two each.
+[[nodiscard]] std::vector<std::vector<std::size_t>> images_with_shared_stages(const Plan& plan);
 
 }  // namespace cudamatrix::job

@@ -1,7 +1,6 @@
 // Stages that several builds share, each a step before them.
 #include <algorithm>
 
-#include "base/sha256.hpp"
 #include "base/text.hpp"
 #include "run/job/folder.hpp"
 #include "run/job/lock.hpp"
@@ -12,14 +11,11 @@ namespace cudamatrix::job {
 // Builds that run side by side would each make what they share, but on an engine that sees it.
 void BuildSteps::add_shared_stages() {
     if (job_.settings.jobs < 2 || job_.engine.dialect->shares_running_steps) return;
-    std::vector<BuildFile> files;
     for (const auto index : images_) {
-        for (const auto target : targets_of(index)) {
+        for (const auto target : targets_of(index))
             targets_.push_back(target);
-            files.push_back(build_file(target));
-        }
     }
-    for (auto& stage : shared_stages(files)) {
+    for (auto& stage : shared_stages(build_files(job_.plan, targets_))) {
         const auto first = targets_[stage.files.front()];
         // An image and its proof are made one after the other anyway.
         const auto is_of_first = [&](std::size_t file) { return targets_[file].index == first.index; };
@@ -42,27 +38,6 @@ void BuildSteps::add_shared_stages() {
     }
 }
 
-BuildFile BuildSteps::build_file(Target target) const {
-    const auto [index, proof] = target;
-    BuildFile file;
-    const auto& rendered = job_.plan.rendering.images[index];
-    for (const auto& artifact : job_.plan.rendering.artifacts) {
-        if (artifact.path.parent_path() != rendered.folder) continue;
-        const auto name = artifact.path.filename().string();
-        if (name == (proof ? kProofFile : "Dockerfile")) file.dockerfile = artifact.content;
-        file.context.emplace(name, artifact.sha256.empty() ? sha256(artifact.content) : artifact.sha256);
-    }
-    const auto& image = job_.plan.images[index];
-    if (const auto* bootstrap = job_.plan.bootstrap(image); bootstrap != nullptr)
-        file.context.emplace(bootstrap->file, bootstrap->base);
-    if (proof) {
-        for (const auto& [path, content] : job_.plan.rendering.suite) {
-            if (is_in_context(path, image)) file.context.emplace("suite/" + path, sha256(content));
-        }
-    }
-    return file;
-}
-
 StepResult BuildSteps::build_stage(const SharedStage& stage, const Tell& tell) {
     const auto first = targets_[stage.files.front()];
     const auto start = job_.progress.seconds();
@@ -70,7 +45,7 @@ StepResult BuildSteps::build_stage(const SharedStage& stage, const Tell& tell) {
     auto call = build_call(job_, fmt::format("shared stage {}", stage.name), log);
     call.tell = tell;
     const std::lock_guard alone(contexts_.at(first.index));
-    auto status = fill_context(first);
+    auto status = fill_context(job_, first, base_path(first.index));
     if (status.ok()) status = engine_build(job_.engine, request_for(stage), call);
     if (status.ok()) return {true, fmt::format("built in {:.0f} s", job_.progress.seconds() - start)};
     StepResult failed{false, "interrupted", {}};
@@ -86,7 +61,7 @@ engine::BuildRequest BuildSteps::request_for(const SharedStage& stage) const {
     auto request = request_for(targets_[stage.files.front()]);
     request.target = stage.name;
     request.reference.clear();
-    request.labels = {{std::string(engine::kInputsLabel), stage.key}};
+    request.labels = {{std::string(kInputsLabel), stage.key}};
     return request;
 }
 

@@ -22,7 +22,7 @@ std::size_t Work::add(Step step) {
 Result<Held> held_by_engine(const Job& job, const std::string& reference, const std::string& inputs) {
     CM_TRY_ASSIGN(auto info, engine::inspect(job.engine, reference, job.settings.cancellation));
     if (!info) return Held{};
-    const auto label = info->labels.find(std::string(engine::kInputsLabel));
+    const auto label = info->labels.find(std::string(kInputsLabel));
     const bool is_current = label != info->labels.end() && label->second == inputs;
     return Held{std::move(*info), is_current};
 }

@@ -118,14 +118,7 @@ class BuildSteps {
     [[nodiscard]] Status settle();
 
   private:
-    // What one call of the engine builds.
-    struct Target {
-        std::size_t index = 0;  // of its image in the plan
-        bool proof = false;
-        friend bool operator<(const Target& a, const Target& b) {
-            return std::pair(a.index, a.proof) < std::pair(b.index, b.proof);
-        }
-    };
+    using Target = BuildTarget;  // what one call of the engine builds
 
     [[nodiscard]] Status find_work();
     [[nodiscard]] Status check() const;
@@ -140,13 +133,10 @@ class BuildSteps {
     StepResult build(Target target, const Tell& tell);
     StepResult build_stage(const SharedStage& stage, const Tell& tell);
     StepResult fail(ImageResult& result, const Failure& failure) const;
-    [[nodiscard]] Status fill_context(Target target) const;
-    [[nodiscard]] Status stage(std::size_t index) const;
-    [[nodiscard]] Status write_suite(std::size_t index) const;
+    [[nodiscard]] std::filesystem::path base_path(std::size_t index) const;
     [[nodiscard]] Status link_reused() const;
     [[nodiscard]] engine::BuildRequest request_for(Target target) const;
     [[nodiscard]] engine::BuildRequest request_for(const SharedStage& stage) const;
-    [[nodiscard]] BuildFile build_file(Target target) const;
 
     Work& work_;
     Job& job_;
