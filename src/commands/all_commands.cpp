@@ -191,7 +191,11 @@ every line.)",
 --only IMAGE..., --cell, --where and --failed choose what is built; the rest is
 reported as not chosen, and counts for nothing, not even with --strict.
 
--j N builds run at a time; --dry-run prints them instead. See `run`.)",
+-j N builds run at a time; --dry-run prints them instead. See `run`.
+
+--prepare makes the bases and fills the build contexts, and builds nothing: any
+builder can do that then, for example `docker buildx bake` with what `emit bake`
+writes.)",
                    "cudamatrix build matrix.yaml --only debian12-cu11.8.0", add_build},
         CommandRow{"test", "Run the kernel suite inside the built images",
                    R"(Without a GPU the result is never pass (exit code 4). It is pass-interpreted where
@@ -236,6 +240,29 @@ OUT/sbom/ID.cdx.json (CycloneDX 1.6). Licences are not looked at.
 Exit code 1 if an image is not built, does not answer, or holds another version
 than the lock pins.)",
                    "cudamatrix sbom matrix.yaml --only debian12-cu11.8.0", add_sbom},
+        CommandRow{"emit", "Write what CI systems, buildx bake or a cluster run of a matrix",
+                   R"(Other engines distribute; this writes what they read, each image and machine a task:
+  github      a workflow: judge, jobs by image with GitHub's build cache (those first
+              whose stages others need), shards below the limit of a matrix, results
+              as artifacts, one summary
+  gitlab      a parent pipeline and its children, with JUnit reports
+  buildkite   a pipeline that uploads the others
+  jenkins     a declarative pipeline with a matrix for each kind of machine
+  bake        targets of `docker buildx bake` that build what `build` builds
+
+Run it in the root of the repository: the files name the matrix file as you do.
+Each job does `cudamatrix run MATRIX --only IMAGE --locked`, so commit the lock. The
+matrix file says who runs what, and where machines without cudamatrix get it:
+    emit:
+      tool: https://git.example.org/tools/cudamatrix@COMMIT
+      machines:                                # the first that matches a cell
+        - {when: {gpu: [T4, L4]}, labels: [self-hosted, gpu-t4], gpu: true}
+        - {when: {arch: aarch64}, labels: [ubuntu-24.04-arm]}
+On a machine with gpu: true a pass without a GPU is a failure.
+
+The files are the same bytes every time. --check compares them with the matrix, as
+`render --check` does; the first job of every pipeline does it, too.)",
+                   "cudamatrix emit github matrix.yaml --out .github/workflows", add_emit},
         CommandRow{"report", "Print the report of earlier commands again, several as one",
                    R"(Reads what render, build, test and run wrote with --format json, or report.json of
 their output folder, and prints it in any format. A value that is missing, unknown

@@ -39,10 +39,9 @@ void read_machine(const Entry& entry, std::vector<Machine>& machines) {
     machine.when = entry.condition("when", kEveryCell);
     std::vector<Word> labels;
     if (entry.required("labels", "jobs find the machine by them") != nullptr)
-        entry.optional(
-            "labels", labels,
-            {"a list of labels such as [self-hosted, gpu-t4]", "a label of letters, digits, and - _ . : = /",
-             is_label});
+        entry.optional("labels", labels,
+                       {"a list of labels such as [self-hosted, gpu-t4]",
+                        "a label of letters, digits, and - _ . : = /", is_label});
     for (auto& label : labels)
         machine.labels.push_back(std::move(label.text));
     if (!labels.empty()) machine.where = labels.front().where;

@@ -200,6 +200,12 @@ std::span<const ReportFormat<SbomReport>> sbom_formats() {
     return formats;
 }
 
+std::span<const ReportFormat<EmitReport>> emit_formats() {
+    using Format = ReportFormat<EmitReport>;
+    static constexpr std::array formats{Format{"text", emit_text}, Format{"json", emit_json}};
+    return formats;
+}
+
 std::span<const ReportFormat<DriftReport>> drift_formats() {
     using Format = ReportFormat<DriftReport>;
     static constexpr std::array formats{Format{"text", drift_text}, Format{"json", drift_json}};

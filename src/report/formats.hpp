@@ -11,6 +11,7 @@
 #include "base/result.hpp"
 #include "render/image/image_plan.hpp"
 #include "report/diff.hpp"
+#include "report/emit.hpp"
 #include "report/inputs.hpp"
 #include "report/knowledge_reports.hpp"
 #include "report/matrix_reports.hpp"
@@ -101,6 +102,8 @@ struct MeasureFormat {
 [[nodiscard]] std::span<const ReportFormat<LockedReport>> lock_formats();
 [[nodiscard]] std::span<const ReportFormat<CleanReport>> clean_formats();
 [[nodiscard]] std::span<const ReportFormat<SbomReport>> sbom_formats();
+/// Names of drift_formats(), for one option serves both.
+[[nodiscard]] std::span<const ReportFormat<EmitReport>> emit_formats();
 /// Of --dry-run: names of run_formats(), for one option serves both.
 [[nodiscard]] std::span<const ReportFormat<Rehearsal>> rehearsal_formats();
 /// Of render --check and --explain: names of run_formats(), for one option serves all three; not all of them.

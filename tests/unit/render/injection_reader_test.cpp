@@ -291,9 +291,9 @@ TEST_CASE("no value of any field changes the structure of any file") {
     const auto file = parsed(kSmall);
     auto found = places_in(file, matrix_schema());
     // Everywhere that a file takes fields.
-    CHECK(found.field_maps == std::set<std::string>{"axes", "emit.machines[].when", "exclude[]", "images[].when", "include[]",
-                                                    "keep[]", "rules[].require", "rules[].when", "set",
-                                                    "waive[].when"});
+    CHECK(found.field_maps == std::set<std::string>{"axes", "emit.machines[].when", "exclude[]",
+                                                    "images[].when", "include[]", "keep[]", "rules[].require",
+                                                    "rules[].when", "set", "waive[].when"});
     std::erase_if(found.all, [](const Place& place) { return place.kind != Place::Kind::field; });
     CHECK(found.all.size() == 2 * kFieldCount * found.field_maps.size());
     Renderer renderer;

@@ -1,0 +1,131 @@
+// emit: writes what other systems run, or compares with it (--check).
+#include "base/text.hpp"
+#include "commands/image_options.hpp"
+#include "emit/emitters.hpp"
+#include "render/output/output_folder.hpp"
+#include "report/formats.hpp"
+#include "run/job/job.hpp"
+#include "run/job/shared_stages.hpp"
+
+namespace cudamatrix {
+namespace {
+
+struct EmitOptions {
+    std::string target;
+    ImageOptions image;
+    std::string folder;
+    std::uint64_t split = 0;
+    bool check = false;
+};
+
+// The cells that get an image, each in the task of its machine.
+std::vector<emit::WantedCell> wanted_cells(const job::Plan& plan) {
+    std::vector<emit::WantedCell> cells;
+    for (const auto& result : plan.report.cells) {
+        if (result.outcome != CellOutcome::planned) continue;
+        cells.push_back({result.cell, &plan.judged.at(result.cell)->cell, plan.image_of.at(result.id)});
+    }
+    return cells;
+}
+
+// Jobs run with --locked: what is not pinned would fail there.
+void tell_unpinned(const job::Plan& plan, const Matrix& matrix, const World& world) {
+    const auto open = job::unpinned(plan);
+    if (open.empty()) return;
+    const auto note = Diagnostic::warning(
+                          fmt::format("{} does not cover {}: the jobs, which run with --locked, will say so",
+                                      job::lock_path(matrix).string(), text::count(open.size(), "image")))
+                          .with_fix("cudamatrix lock " + matrix.path);
+    fmt::print(stderr, "{}", render(note, {}, world.colour_err));
+}
+
+std::vector<std::string> again(const EmitOptions& options, const std::string& folder) {
+    std::vector<std::string> words{"cudamatrix", "emit", options.target, options.image.input.matrix,
+                                   "--out",      folder};
+    if (options.split != 0) words.insert(words.end(), {"--split", std::to_string(options.split)});
+    return words;
+}
+
+Result<ExitCode> perform(const EmitOptions& options, const World& world) {
+    CM_TRY_ASSIGN(const auto loaded, load_for_images(options.image, world));
+    CM_TRY_ASSIGN(const auto settings, run_settings(options.image, *loaded, world));
+    CM_TRY_ASSIGN(const auto plan, job::make_plan(run_input(*loaded), settings, "run"));
+    const auto& name = loaded->matrix.name;
+    const auto folder = options.folder.empty()
+                            ? fmt::format("{}/{}", settings.out.generic_string(), options.target)
+                            : options.folder;
+    const auto& emitter = *emit::emitter_named(options.target);
+    const emit::Input input{loaded->matrix,
+                            loaded->facts,
+                            plan.images,
+                            plan.rendering.images,
+                            wanted_cells(plan),
+                            job::images_with_shared_stages(plan),
+                            settings.out.generic_string(),
+                            folder,
+                            options.split};
+    if (plan.images.empty())
+        return input_failure("no cell of the matrix gets an image: there is nothing to emit",
+                             "cudamatrix check says why");
+    CM_TRY_ASSIGN(const auto files, emit::write_all(emitter, input));
+    const auto list = fmt::format("{}-{}-{}", kOwnedFile, name, options.target);
+    const auto tool = tool_info(loaded->facts, loaded->today);
+    if (options.check) {
+        CM_TRY_ASSIGN(auto drift, compare_artifacts(folder, files, {}, list));
+        const report::DriftReport report{name,
+                                         folder,
+                                         std::move(drift),
+                                         files.size(),
+                                         again(options, folder),
+                                         tool,
+                                         {world.colour_out, world.columns}};
+        print(report::format_named(report::drift_formats(), options.image.format)->write(report));
+        return report.drift.empty() ? ExitCode::success : ExitCode::findings;
+    }
+    tell_unpinned(plan, loaded->matrix, world);
+    WriteOptions write;
+    write.prune = true;
+    write.list = list;
+    CM_TRY_ASSIGN(const auto written, write_artifacts(folder, files, write));
+    report::EmitReport report{name,
+                              options.target,
+                              folder,
+                              {},
+                              plan.images.size(),
+                              emitter.has_tasks ? emit::tasks_of(input).size() : 0,
+                              input.cells.size(),
+                              written.changed,
+                              std::string(emitter.next),
+                              tool};
+    for (const auto& file : files)
+        report.files.push_back(file.path.generic_string());
+    print(report::format_named(report::emit_formats(), options.image.format)->write(report));
+    return ExitCode::success;
+}
+
+}  // namespace
+
+Action add_emit(const Arguments& app) {
+    auto options = std::make_shared<EmitOptions>();
+    std::vector<std::string> targets;
+    for (const auto& emitter : emit::all_emitters())
+        targets.emplace_back(emitter.name);
+    app.add_option("TARGET", options->target, "What it is for").required().one_of(targets);
+    options->image.input.add(app);
+    app.add_option("--out", options->folder,
+                   "Folder of the emitted files (default: cudamatrix-out/NAME/TARGET)")
+        .type_name("DIR");
+    app.add_option("--split", options->split,
+                   "At most so many tasks in one matrix, pipeline or upload (default: what the system takes)")
+        .between(1, 100'000);
+    app.add_flag("--check", options->check,
+                 "Write nothing; exit code 1, with a diff and the command that fixes it, if the files differ "
+                 "from what the matrix gives");
+    app.add_option("--templates", options->image.templates,
+                   "Folder of templates and partials that replace ours by name, as for `render`")
+        .type_name("DIR");
+    add_format(app, options->image.format, report::names_of(report::emit_formats()));
+    return [options](const World& world) { return perform(*options, world); };
+}
+
+}  // namespace cudamatrix

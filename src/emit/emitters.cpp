@@ -1,0 +1,51 @@
+#include "emit/emitters.hpp"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <limits>
+
+#include "base/number.hpp"
+
+namespace cudamatrix::emit {
+
+std::span<const Emitter> all_emitters() {
+    static constexpr std::array emitters{
+        Emitter{"github", github, "commit it: GitHub runs what lies in .github/workflows"},
+        Emitter{"gitlab", gitlab, "commit it, and name the first file under include: of .gitlab-ci.yml"},
+        Emitter{
+            "buildkite", buildkite,
+            "commit it, and let the pipeline's first step be `buildkite-agent pipeline upload` of the first "
+            "file"},
+        Emitter{"jenkins", jenkins, "commit it, and name it as the script path of a pipeline"},
+        Emitter{
+            "bake", bake,
+            "run `cudamatrix build MATRIX --prepare`, then `docker buildx bake --file DIR/docker-bake.json`; "
+            "for the proofs, too, add `--file DIR/docker-bake.linked.json` and the targets `default proofs`",
+            false},
+    };
+    return emitters;
+}
+
+const Emitter* emitter_named(std::string_view name) {
+    const auto emitters = all_emitters();
+    const auto found = std::ranges::find_if(emitters, [&](const Emitter& one) { return one.name == name; });
+    return found == emitters.end() ? nullptr : &*found;
+}
+
+Result<std::vector<Artifact>> write_all(const Emitter& emitter, const Input& input) {
+    CM_TRY(check_paths(input));
+    CM_TRY_ASSIGN(auto files, emitter.write(input));
+    if (emitter.has_tasks) std::ranges::move(tool_files(input), std::back_inserter(files));
+    return files;
+}
+
+std::size_t limit_of(const Facts& facts, std::string_view system, std::string_view of) {
+    for (const auto& row : facts.rows("ci_limits")) {
+        if (row.text("system") != system || row.text("of") != of) continue;
+        if (const auto most = text::whole_number<std::size_t>(row.text("most"))) return *most;
+    }
+    return std::numeric_limits<std::size_t>::max();
+}
+
+}  // namespace cudamatrix::emit
