@@ -269,7 +269,7 @@ their output folder, and prints it in any format. A value that is missing, unkno
 or contradicts the others is refused with its place in the file.
 
 Several files, of several machines for example, become one report. They have to be
-of one matrix, version and facts. Of a cell that is in several files, the result
+of one matrix, version and facts, and of the same files for each image. Of a cell that is in several files, the result
 that says most stands: tested, else built or rendered, else skipped, else not
 chosen; of equal ones that of the file that is named last. An image that was built
 stands before one that was not.

@@ -75,6 +75,22 @@ Status same_cell(const ReadRun& run, const CellResult& found, const CellResult& 
     return Done{};
 }
 
+// A result is only as good as the image that it is about.
+Status same_inputs(const ReadRun& run, const ImageResult& found, const ImageResult& before) {
+    for (const auto inputs : {&ImageResult::inputs, &ImageResult::proof_inputs}) {
+        const auto &here = found.*inputs, &there = before.*inputs;
+        if (here.empty() || there.empty() || here == there) continue;
+        return conflict(
+            run,
+            fmt::format("image {} was made of other files than in a file before: {} {}, there {}",
+                        clipped_middle(found.id, 100),
+                        inputs == &ImageResult::inputs ? "its inputs are" : "its proof's inputs are",
+                        here.substr(0, 12), there.substr(0, 12)),
+            "make both reports with the same matrix file, lock and options");
+    }
+    return Done{};
+}
+
 void add_once(std::string& list, std::string_view word, std::string_view separator) {
     const auto words = text::split(list, separator.front());
     const bool is_there =
@@ -92,7 +108,7 @@ class Merge {
         const auto folder = std::filesystem::path(run.file).parent_path();
         for (auto& image : report.images) {
             image.log = log_of(folder, image.log);
-            add_image(run, std::move(image));
+            CM_TRY(add_image(run, std::move(image)));
         }
         for (auto& cell : report.cells) {
             cell.log = log_of(folder, cell.log);
@@ -130,19 +146,21 @@ class Merge {
         return !has_folders_ || log.empty() ? log : (folder / log).generic_string();
     }
 
-    void add_image(const ReadRun& run, ImageResult image) {
+    Status add_image(const ReadRun& run, ImageResult image) {
         const auto [found, is_new] = images_.emplace(image.id, out_.report.images.size());
         if (is_new) {
             out_.report.images.push_back(std::move(image));
-            return;
+            return Done{};
         }
         auto& before = out_.report.images[found->second];
+        CM_TRY(same_inputs(run, image, before));
         if (!image.digest.empty() && !before.digest.empty() && image.digest != before.digest)
             out_.notes.push_back(Diagnostic::note(
                 fmt::format("image {} has another digest than in a file before: the report shows one of them",
                             clipped(image.id, 100)),
                 {run.file, 0, 0}));
         if (how_much_says(image) >= how_much_says(before)) before = std::move(image);
+        return Done{};
     }
 
     Status add_cell(const ReadRun& run, CellResult cell) {

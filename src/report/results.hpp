@@ -101,6 +101,10 @@ struct ImageResult {
     std::string reference;  ///< what the engine knows it by
     std::string digest;     ///< image id of the engine (sha256:...)
     std::string revision;   ///< commit that it was made from, perhaps with "-dirty"; empty: of none
+    /// Hashes (64 hex digits) of all that goes into it and into its proof: RenderedImage's. Empty: of a
+    /// report of before.
+    std::string inputs = {};
+    std::string proof_inputs = {};
     std::uint64_t runtime_bytes = 0;
     std::uint64_t proof_bytes = 0;
     bool built = false;

@@ -244,6 +244,8 @@ Json image_json(const ImageResult& image, const ImageCounts& counts) {
               {"reference", image.reference},
               {"digest", image.digest},
               {"revision", image.revision},
+              {"inputs", image.inputs},
+              {"proof_inputs", image.proof_inputs},
               {"built", image.built},
               {"reused", image.reused},
               {"runtime_bytes", image.runtime_bytes},

@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "base/json.hpp"
+#include "base/sha256.hpp"
 #include "base/text.hpp"
 #include "report/json.hpp"
 #include "report/json_members.hpp"
@@ -80,12 +81,23 @@ CellResult read_cell(const Members& in) {
     return cell;
 }
 
+// Reports of before have none.
+std::string read_inputs(const Members& in, std::string_view name) {
+    const auto* found = in.find(name, false);
+    if (found == nullptr) return {};
+    auto hash = in.text(name);
+    if (!hash.empty() && !is_sha256(hash)) in.wrong(name, *found, "64 hex digits");
+    return hash;
+}
+
 ImageResult read_image(const Members& in) {
     ImageResult image;
     image.id = in.filled("id");
     image.reference = in.text("reference");
     image.digest = in.text("digest");
     image.revision = in.text("revision");
+    image.inputs = read_inputs(in, "inputs");
+    image.proof_inputs = read_inputs(in, "proof_inputs");
     image.built = in.truth("built");
     image.reused = in.truth("reused");
     image.runtime_bytes = in.whole("runtime_bytes");

@@ -48,8 +48,8 @@ struct MergedRun {
 /// ones that of the last file. Images likewise: one that was built before one that was not. The report of
 /// several files has the command that goes furthest, the sum of the seconds, and exit_code_of; paths of logs
 /// begin with the folder of their file where those differ. That of one file stays as it is, but for the exit
-/// code where there are rules. Input failures: another matrix, version of the
-/// tool or facts, and a cell that has other fields or another verdict.
+/// code where there are rules. Input failures: another matrix, version of the tool or facts, a cell that has
+/// other fields or another verdict, and an image that was made of other files.
 [[nodiscard]] Result<MergedRun> merge_runs(std::vector<ReadRun> runs, const ExitRules& rules);
 
 }  // namespace cudamatrix::report

@@ -57,7 +57,7 @@ def report(number):
         elif verdict == "unknown":
             cell["reason"] = f"no fact says whether CUDA {cuda} has code for the B200"
         else:
-            images[image] = {"id": image, "reference": f"cudamatrix/bench:{image}", "digest": "sha256:" + f"{rng.getrandbits(256):064x}", "revision": "",
+            images[image] = {"id": image, "reference": f"cudamatrix/bench:{image}", "digest": "sha256:" + f"{rng.getrandbits(256):064x}", "revision": "", "inputs": "", "proof_inputs": "",
                              "built": True, "reused": False, "runtime_bytes": rng.randrange(10**9, 9 * 10**9), "proof_bytes": 0, "seconds": round(rng.uniform(60, 400), 1),
                              "error": "", "log": f"logs/image-{image}.log"}
             cell.update(image=image, proof={"planned": "built", "failed": "built", "passed": "ran"}.get(outcome, "interpreted"))

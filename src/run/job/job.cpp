@@ -114,6 +114,8 @@ Status render_plan(const RunInput& input, const RunSettings& settings, Lock lock
         ImageResult result;
         result.id = image.id;
         result.reference = image.reference;
+        result.inputs = image.inputs;
+        result.proof_inputs = image.proof_inputs;
         plan.report.images.push_back(std::move(result));
     }
     return Done{};

@@ -74,6 +74,8 @@ RunReport heading() {
     image.id = "debian12-cu11.8.0";
     image.reference = "cudamatrix/training:debian12-cu11.8.0";
     image.digest = "sha256:" + std::string(64, 'a');
+    image.inputs = std::string(64, '1');
+    image.proof_inputs = std::string(64, '2');
     image.runtime_bytes = 812'000'000;
     image.proof_bytes = 1'400'000'000;
     image.built = true;

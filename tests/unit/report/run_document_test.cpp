@@ -6,6 +6,7 @@
 
 #include "base/json.hpp"
 #include "base/text.hpp"
+#include "report/layout.hpp"
 #include "report/run_document.hpp"
 #include "report/run_reports.hpp"
 #include "unit/report/fixtures.hpp"
@@ -136,6 +137,21 @@ void each_value(Json& json, const std::string& path,
 
 }  // namespace
 
+TEST_CASE("report document: one of before says nothing of what its images were made of") {
+    auto json = document();
+    for (auto& image : json["images"]) {
+        image.erase("inputs");
+        image.erase("proof_inputs");
+    }
+    const auto read = read_run_json(to_text(json), "a.json");
+    REQUIRE_MESSAGE(read.ok(), (read.ok() ? "" : said(read.failure())));
+    for (const auto& image : read->images) {
+        CHECK(image.inputs.empty());
+        CHECK(image.proof_inputs.empty());
+    }
+    CHECK(fixtures::run().images[0].inputs == std::string(64, '1'));
+}
+
 TEST_CASE("report document: any value of another kind, any new member and any twin is refused") {
     auto json = document(rich());
     std::size_t planted = 0;
@@ -199,6 +215,8 @@ TEST_CASE("report document: every member that says something of its own is requi
                                             "$.images[].tests",
                                             "$.images[].drivers",
                                             "$.images[].not_run",
+                                            "$.images[].inputs",
+                                            "$.images[].proof_inputs",
                                             "$.cells[].counts",
                                             "$.cells[].image_digest",
                                             "$.cells[].image_bytes",
@@ -251,6 +269,14 @@ TEST_CASE("report document: what messages say") {
           "a.json: error: $.exit_code: found 5, expected 0, 1, 2, 3, 4 or 130\n");
     CHECK(refusal_with([](Json& json) { json["images"][0].erase("log"); }) ==
           "a.json: error: $.images[0].log: missing\n");
+    for (const auto& odd : {std::string(63, 'a'), std::string(65, 'a'), std::string(64, 'A'),
+                            std::string(64, 'g'), std::string(64, ' '), std::string("sha256:")}) {
+        for (const auto* name : {"inputs", "proof_inputs"}) {
+            CHECK(refusal_with([&](Json& json) { json["images"][0][name] = odd; }) ==
+                  fmt::format("a.json: error: $.images[0].{}: found {}, expected 64 hex digits\n", name,
+                              clipped("\"" + odd + "\"", 60)));
+        }
+    }
     CHECK(refusal_with([](Json& json) { json["cells"][0]["score"] = 1; }) ==
           "a.json: error: $.cells[0].score: unknown member\n");
     CHECK(refusal_with([](Json& json) { json["verdicts"]["accepted"] = 6; }) ==
@@ -395,6 +421,30 @@ TEST_CASE("merge: an image that is another one in two files is noted") {
     CHECK(render(both.notes[0], {}) ==
           "b.json: note: image debian12-cu11.8.0 has another digest than in a file before: the report shows "
           "one of them\n");
+}
+
+TEST_CASE("merge: an image that was made of other files in two files is refused") {
+    const auto report = fixtures::green_run();
+    auto other = report;
+    other.images[0].inputs = std::string(64, 'c');
+    CHECK(conflict(report, other) ==
+          "b.json: error: image debian12-cu11.8.0 was made of other files than in a file before: its inputs "
+          "are cccccccccccc, there 111111111111\n"
+          "  fix: make both reports with the same matrix file, lock and options\n");
+    other = report;
+    other.images[0].proof_inputs = std::string(64, 'd');
+    other.images[0].digest.clear();
+    CHECK(conflict(report, other) ==
+          "b.json: error: image debian12-cu11.8.0 was made of other files than in a file before: its proof's "
+          "inputs are dddddddddddd, there 222222222222\n"
+          "  fix: make both reports with the same matrix file, lock and options\n");
+    // A report of before says nothing of them.
+    other.images[0].inputs.clear();
+    other.images[0].proof_inputs.clear();
+    const auto both = merged({{"a.json", report}, {"b.json", other}}).report;
+    CHECK(both.images.size() == 1);
+    CHECK(both.images[0].inputs.empty());
+    CHECK(merged({{"a.json", other}, {"b.json", report}}).report.images[0].inputs == std::string(64, '1'));
 }
 
 TEST_CASE("merge: what does not belong together is refused") {

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <thread>
 
+#include "base/sha256.hpp"
 #include "kernels/registry.hpp"
 #include "render/lock/lock_file.hpp"
 #include "run/engine/dialect.hpp"
@@ -30,6 +31,9 @@ TEST_CASE("session: run locks, renders, builds and proves; without a GPU that is
     CHECK_FALSE(report.images[0].reused);
     CHECK(report.images[0].runtime_bytes == 1'000'000);
     CHECK(report.images[0].proof_bytes == 2'000'000);
+    CHECK(is_sha256(report.images[0].inputs));
+    CHECK(is_sha256(report.images[0].proof_inputs));
+    CHECK(report.images[0].inputs != report.images[0].proof_inputs);
     REQUIRE(report.cells.size() == 2);
     for (const auto& cell : report.cells) {
         CHECK(cell.outcome == CellOutcome::passed_without_gpu);
