@@ -6,6 +6,7 @@
 #include "base/text.hpp"
 #include "run/engine/engine.hpp"
 #include "run/job/clean.hpp"
+#include "run/job/plan_id.hpp"
 #include "run/job/suite_run.hpp"
 #include "run/job/work.hpp"
 
@@ -103,11 +104,7 @@ TestSteps::Attempt TestSteps::attempt_for(CellResult& cell, std::size_t index) {
         ++tests_on_[*attempt.gpu.index];
     }
     attempt.arguments =
-        suite_arguments(*attempt.image, cell.id, attempt.device, attempt.gpu.index.has_value());
-    for (auto& argument : image_arguments(*attempt.image))
-        attempt.arguments.push_back(std::move(argument));
-    for (auto& argument : level_arguments(job_.settings.level, job_.settings.soak_minutes))
-        attempt.arguments.push_back(std::move(argument));
+        cell_arguments(*attempt.image, cell.id, attempt.device, attempt.gpu.index.has_value(), job_.settings);
     return attempt;
 }
 
