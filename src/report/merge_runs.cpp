@@ -15,30 +15,6 @@ Failure conflict(const ReadRun& run, const std::string& what, const std::string&
     return Failure{ExitCode::bad_input, {Diagnostic::error(what, {run.file, 0, 0}).with_fix(fix)}};
 }
 
-Status same_origin(const ReadRun& first, const ReadRun& other) {
-    struct Row {
-        std::string_view what;
-        std::string RunReport::*value;
-        std::string_view fix;
-    };
-    static constexpr std::array rows{
-        Row{"matrix", &RunReport::matrix, "merge reports of one matrix"},
-        Row{"version of cudamatrix", &RunReport::version, "make both reports with one version"},
-        Row{"date of the facts", &RunReport::facts_date, "make both reports with the same facts"},
-        Row{"hash of the facts", &RunReport::facts_hash, "make both reports with the same facts"},
-    };
-    for (const auto& row : rows) {
-        const auto& expected = first.report.*row.value;
-        const auto& found = other.report.*row.value;
-        if (found == expected) continue;
-        return conflict(other,
-                        fmt::format("the {} is {}, that of {} is {}", row.what, clipped(found, 60),
-                                    text::printable(first.file), clipped(expected, 60)),
-                        std::string(row.fix));
-    }
-    return Done{};
-}
-
 // Without a GPU nothing is believed to have run on one; among reports of machines that have one it would be.
 Status believable(const ReadRun& run) {
     for (const auto& cell : run.report.cells) {
@@ -60,7 +36,8 @@ int how_much_says(const CellResult& cell) {
 }
 
 int how_much_says(const ImageResult& image) {
-    return image.built || image.reused || !image.error.empty() ? 1 : 0;
+    if (image.not_run) return 1;
+    return image.built || image.reused || !image.error.empty() ? 2 : 0;
 }
 
 Status same_cell(const ReadRun& run, const CellResult& found, const CellResult& before) {
@@ -182,6 +159,30 @@ class Merge {
 };
 
 }  // namespace
+
+Status same_origin(const ReadRun& first, const ReadRun& other) {
+    struct Row {
+        std::string_view what;
+        std::string RunReport::*value;
+        std::string_view fix;
+    };
+    static constexpr std::array rows{
+        Row{"matrix", &RunReport::matrix, "merge reports of one matrix"},
+        Row{"version of cudamatrix", &RunReport::version, "make both reports with one version"},
+        Row{"date of the facts", &RunReport::facts_date, "make both reports with the same facts"},
+        Row{"hash of the facts", &RunReport::facts_hash, "make both reports with the same facts"},
+    };
+    for (const auto& row : rows) {
+        const auto& expected = first.report.*row.value;
+        const auto& found = other.report.*row.value;
+        if (found == expected) continue;
+        return conflict(other,
+                        fmt::format("the {} is {}, that of {} is {}", row.what, clipped(found, 60),
+                                    text::printable(first.file), clipped(expected, 60)),
+                        std::string(row.fix));
+    }
+    return Done{};
+}
 
 ExitCode exit_code_of(const RunReport& report, const ExitRules& rules) {
     if (std::ranges::any_of(report.images, [](const ImageResult& image) { return image.not_run; }))

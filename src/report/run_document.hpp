@@ -38,6 +38,9 @@ struct ExitRules {
 /// count without strict, and those that were not chosen not even then.
 [[nodiscard]] ExitCode exit_code_of(const RunReport& report, const ExitRules& rules);
 
+/// Done where both are of one matrix, version of the tool and facts, else an input failure about `other`.
+[[nodiscard]] Status same_origin(const ReadRun& first, const ReadRun& other);
+
 struct MergedRun {
     RunReport report;
     std::vector<Diagnostic> notes;  ///< what the merged report does not show
@@ -45,7 +48,8 @@ struct MergedRun {
 
 /// The reports of one matrix as one (at least one is given). Of a cell that is in several, the result that
 /// says most stands: tested before built or rendered, that before skipped, that before not chosen; of equal
-/// ones that of the last file. Images likewise: one that was built before one that was not. The report of
+/// ones that of the last file. Images likewise: one that was built, or whose build failed, before one that
+/// was not run because of the environment, that before one that nobody tried. The report of
 /// several files has the command that goes furthest, the sum of the seconds, and exit_code_of; paths of logs
 /// begin with the folder of their file where those differ. That of one file stays as it is, but for the exit
 /// code where there are rules. Input failures: another matrix, version of the tool or facts, a cell that has

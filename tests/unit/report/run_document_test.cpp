@@ -423,6 +423,31 @@ TEST_CASE("merge: an image that is another one in two files is noted") {
           "one of them\n");
 }
 
+TEST_CASE("merge: an image that was tried stands before one that the environment kept from it") {
+    const auto built = fixtures::green_run();
+    auto failed = built, kept = built, untried = built;
+    for (auto* report : {&failed, &kept, &untried}) {
+        report->images[0].built = false;
+        report->images[0].digest.clear();
+    }
+    failed.images[0].error = "nvcc fatal";
+    kept.images[0].error = "no space left";
+    kept.images[0].not_run = true;
+    const auto stands = [](const RunReport& first, const RunReport& second) {
+        return std::string(build_word(merged({{"a.json", first}, {"b.json", second}}).report.images[0]));
+    };
+    for (const auto* tried : std::initializer_list<const RunReport*>{&built, &failed}) {
+        const auto word = std::string(build_word(tried->images[0]));
+        CHECK(stands(*tried, kept) == word);
+        CHECK(stands(kept, *tried) == word);
+        CHECK(stands(*tried, untried) == word);
+    }
+    CHECK(stands(kept, untried) == "not run");
+    CHECK(stands(untried, kept) == "not run");
+    CHECK(stands(built, failed) == "failed");
+    CHECK(stands(failed, built) == "built");
+}
+
 TEST_CASE("merge: an image that was made of other files in two files is refused") {
     const auto report = fixtures::green_run();
     auto other = report;
