@@ -133,32 +133,33 @@ void SuiteReader::problem(std::string text) {
     if (output_.problems.size() < kMostProblems) output_.problems.push_back(std::move(text));
 }
 
-void SuiteReader::take(std::string_view line) {
+void SuiteReader::take(std::string_view line, std::size_t number) {
     if (++lines_ > kMostLines) {
         if (lines_ == kMostLines + 1) problem(fmt::format("more than {} lines", kMostLines));
         return;
     }
+    number_ = number != 0 ? number : lines_;
     if (text::trim(line).empty()) return;
-    if (line.size() >= kLongestLine) return problem(fmt::format("line {} is longer than 64 KiB", lines_));
+    if (line.size() >= kLongestLine) return problem(fmt::format("line {} is longer than 64 KiB", number_));
     auto json = parse_json(line, "suite");
     if (!json.ok() || !json->is_object()) {
-        return problem(fmt::format("line {} is not a JSON object: {}", lines_, clean(line.substr(0, 80))));
+        return problem(fmt::format("line {} is not a JSON object: {}", number_, clean(line.substr(0, 80))));
     }
     const auto* v = member(*json, "v");
-    if (v == nullptr || *v != 1) return problem(fmt::format("line {} is not of version 1", lines_));
-    if (totalled_) return problem(fmt::format("line {} comes after the totals", lines_));
+    if (v == nullptr || *v != 1) return problem(fmt::format("line {} is not of version 1", number_));
+    if (totalled_) return problem(fmt::format("line {} comes after the totals", number_));
     if (string_or(*json, "run") != expectation_.run_id || string_or(*json, "cell") != expectation_.cell_id) {
-        return problem(fmt::format("line {} is about another run or cell", lines_));
+        return problem(fmt::format("line {} is about another run or cell", number_));
     }
     const Line parsed{std::move(*json)};
     if (parsed.json.contains("plan")) return take_plan(parsed);
-    if (!planned_) return problem(fmt::format("line {} comes before the plan", lines_));
+    if (!planned_) return problem(fmt::format("line {} comes before the plan", number_));
     if (parsed.json.contains("totals")) return take_totals(parsed);
     take_result(parsed);
 }
 
 void SuiteReader::take_plan(const Line& line) {
-    if (planned_) return problem(fmt::format("line {} is a second plan", lines_));
+    if (planned_) return problem(fmt::format("line {} is a second plan", number_));
     planned_ = true;
     const auto& plan = line.json["plan"];
     if (!plan.is_array() || plan.size() > kMostTests) return problem("the plan is not a list of tests");
@@ -207,7 +208,7 @@ void SuiteReader::take_totals(const Line& line) {
 void SuiteReader::take_result(const Line& line) {
     const auto& json = line.json;
     const auto id = string_or(json, "id");
-    if (!is_test_id(id)) return problem(fmt::format("line {} has no test's id", lines_));
+    if (!is_test_id(id)) return problem(fmt::format("line {} has no test's id", number_));
     const auto part = string_or(json, "part");
     if (plan_.count({id, part}) == 0) {
         return problem(fmt::format("{} was not planned", clean(part.empty() ? id : id + "/" + part)));
@@ -226,11 +227,18 @@ void SuiteReader::take_result(const Line& line) {
     }
     if (const auto* gpu = member(json, "gpu"); gpu != nullptr && gpu->is_object()) {
         output_.gpu = true;
+        output_.gpu_seen = {0, clean(string_or(*gpu, "name", "GPU")), clean(string_or(*gpu, "cc", "?")),
+                            clean(string_or(*gpu, "driver", "?"))};
+        const auto& seen = output_.gpu_seen;
         output_.device =
-            clean(fmt::format("{}, compute capability {}, driver {}", string_or(*gpu, "name", "GPU"),
-                              string_or(*gpu, "cc", "?"), string_or(*gpu, "driver", "?")));
+            fmt::format("{}, compute capability {}, driver {}", seen.name, seen.compute, seen.driver);
     }
     output_.tests.push_back(std::move(test));
+}
+
+std::optional<int> SuiteReader::stated_exit() const {
+    if (!totalled_ || stated_exit_ < 0 || stated_exit_ > 255) return std::nullopt;
+    return static_cast<int>(stated_exit_);
 }
 
 SuiteOutput SuiteReader::finish(std::optional<int> exit_code) && {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "report/results.hpp"
+#include "run/host/nvidia_smi.hpp"
 
 namespace cudamatrix::job {
 
@@ -28,6 +29,7 @@ struct SuiteOutput {
     std::vector<std::string> problems;  ///< why the output as a whole cannot be believed; empty: it can
     bool gpu = false;                   ///< the suite says that it ran on a GPU
     std::string device;                 ///< what it says about that GPU, for messages
+    probe::Gpu gpu_seen;                ///< the same in parts; its index is unknown
 };
 
 /// Takes the lines of standard output one by one; `finish` after the last, with the exit code of the runner
@@ -36,12 +38,15 @@ class SuiteReader {
   public:
     explicit SuiteReader(SuiteExpectation expectation);
 
-    void take(std::string_view line);
+    /// `number`: what messages call it; 0: it is counted.
+    void take(std::string_view line, std::size_t number = 0);
     [[nodiscard]] SuiteOutput finish(std::optional<int> exit_code) &&;
 
     /// Tests planned, and results so far: for progress.
     [[nodiscard]] std::size_t planned() const { return plan_.size(); }
     [[nodiscard]] std::size_t results() const { return output_.tests.size(); }
+    /// The exit code that the totals say; nothing without totals.
+    [[nodiscard]] std::optional<int> stated_exit() const;
 
   private:
     struct Line;
@@ -58,6 +63,7 @@ class SuiteReader {
     bool planned_ = false;
     bool totalled_ = false;
     std::size_t lines_ = 0;
+    std::size_t number_ = 0;  ///< of the line that is looked at
 };
 
 /// Outcome, proof and reason of a cell from what its suite said. `gpu_given`: a GPU was handed to the

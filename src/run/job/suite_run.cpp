@@ -143,28 +143,26 @@ CellDevice cell_device(const Facts& facts, const Cell& cell) {
     return device;
 }
 
-GpuChoice choose_gpu(const std::vector<engine::Gpu>& gpus, const Cell& cell, const CellDevice& device) {
-    GpuChoice choice;
-    if (gpus.empty()) return choice;
+std::string why_another_gpu(const engine::Gpu& gpu, const Cell& cell, const CellDevice& device) {
     if (cell.has(Field::driver)) {
         const auto wanted_text = driver_number(text_of(cell, Field::driver));
         const auto wanted = Version::parse(wanted_text);
-        const auto here = Version::parse(gpus.front().driver);
-        if (!wanted || !here || !wanted->covers(*here)) {
-            choice.why_not = fmt::format("not run on this machine's GPU: its driver is {}, the cell's {}",
-                                         gpus.front().driver, text::printable(wanted_text));
-            return choice;
-        }
+        const auto here = Version::parse(gpu.driver);
+        if (!wanted || !here || !wanted->covers(*here))
+            return fmt::format("its driver is {}, the cell's {}", gpu.driver, text::printable(wanted_text));
     }
+    if (device.compute.empty() || gpu.compute == device.compute) return {};
+    return fmt::format("its compute capability is {} ({}), the cell's {}", gpu.compute, gpu.name,
+                       device.compute);
+}
+
+GpuChoice choose_gpu(const std::vector<engine::Gpu>& gpus, const Cell& cell, const CellDevice& device) {
+    GpuChoice choice;
     for (const auto& gpu : gpus) {
-        if (device.compute.empty() || gpu.compute == device.compute) {
-            choice.index = gpu.index;
-            return choice;
-        }
+        const auto why_not = why_another_gpu(gpu, cell, device);
+        if (why_not.empty()) return {gpu.index, {}};
+        if (choice.why_not.empty()) choice.why_not = "not run on this machine's GPU: " + why_not;
     }
-    choice.why_not =
-        fmt::format("not run on this machine's GPU: its compute capability is {} ({}), the cell's {}",
-                    gpus.front().compute, gpus.front().name, device.compute);
     return choice;
 }
 

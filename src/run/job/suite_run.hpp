@@ -52,6 +52,9 @@ struct CellDevice {
 };
 [[nodiscard]] CellDevice cell_device(const Facts& facts, const Cell& cell);
 
+/// What keeps the GPU from being the cell's: "its driver is 570.86.15, the cell's 550.54.15"; empty: nothing.
+[[nodiscard]] std::string why_another_gpu(const engine::Gpu& gpu, const Cell& cell, const CellDevice& device);
+
 /// A GPU of this machine on which the cell can be run, or why there is none: it must have the cell's compute
 /// capability, and the machine's driver must be the one that the cell names (a bare branch covers its
 /// releases).

@@ -153,3 +153,17 @@ TEST_CASE("cell args: the registry's ids are read, its comments are not") {
                            "CUDAMATRIX_PYTHON_TEST(\"\")\nCUDAMATRIX_HOST_TEST(\"cut\n#include <x>\n") ==
           std::set<std::string>{"env.vars", "cmp.vadd"});
 }
+
+TEST_CASE("cell args: why a GPU is another than the cell's") {
+    const auto why = [](const TestCell& cell, const char* compute, std::size_t gpu = 1) {
+        return why_another_gpu(kMachine[gpu], cell.cell, {compute, ""});
+    };
+    CHECK(why({}, "").empty());
+    CHECK(why({}, "7.5").empty());
+    CHECK(why({{Field::driver, "570"}}, "7.5").empty());
+    CHECK(why({{Field::driver, "570.86.15"}}, "").empty());
+    CHECK(why({{Field::driver, "550.54.15"}}, "7.5") == "its driver is 570.86.15, the cell's 550.54.15");
+    CHECK(why({{Field::driver, "570.86.16"}}, "9.0") == "its driver is 570.86.15, the cell's 570.86.16");
+    CHECK(why({}, "9.0") == "its compute capability is 7.5 (Tesla T4), the cell's 9.0");
+    CHECK(why({}, "7.5", 0) == "its compute capability is 9.0 (NVIDIA H200), the cell's 7.5");
+}

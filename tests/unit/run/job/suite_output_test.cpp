@@ -352,3 +352,35 @@ TEST_CASE("suite output: empty lines do no harm") {
     lines.push_back("  ");
     CHECK(read_lines(lines).problems.empty());
 }
+
+TEST_CASE("suite output: what a log adds: numbers of its lines, the exit code that the totals say, the GPU") {
+    const auto lines = Lines().all();
+    SuiteReader reader({"r1", "c1", {"env.vars"}});
+    CHECK_FALSE(reader.stated_exit());
+    reader.take(lines[0], 10);
+    reader.take(lines[0], 12);
+    reader.take("words", 15);
+    for (std::size_t i = 1; i < lines.size(); ++i)
+        reader.take(lines[i]);
+    CHECK(reader.stated_exit() == 4);
+    const auto output = std::move(reader).finish(4);
+    REQUIRE(output.problems.size() == 2);
+    CHECK(output.problems[0] == "line 12 is a second plan");
+    CHECK(output.problems[1] == "line 15 is not a JSON object: words");
+    for (const auto& odd : {Json(-1), Json(256), Json(std::int64_t{1} << 40)}) {
+        Lines other;
+        other.totals["exit"] = odd;
+        SuiteReader one({"r1", "c1", {}});
+        for (const auto& line : other.all())
+            one.take(line);
+        CHECK_FALSE(one.stated_exit());
+    }
+    Lines seen;
+    seen.results[0]["gpu"] = Json{{"name", "Tesla\x1b T4"}, {"cc", "7.5"}, {"driver", "550.54.15"}};
+    const auto with_gpu = read_lines(seen.all());
+    CHECK(with_gpu.gpu);
+    CHECK(with_gpu.gpu_seen.name == "Tesla? T4");
+    CHECK(with_gpu.gpu_seen.compute == "7.5");
+    CHECK(with_gpu.gpu_seen.driver == "550.54.15");
+    CHECK(with_gpu.device == "Tesla? T4, compute capability 7.5, driver 550.54.15");
+}
