@@ -284,6 +284,29 @@ work from the output folder, or, of several files, from where the command was ru
 --format markdown is a comment for a pull request; what does not fit into one is
 counted.)",
                    "cudamatrix report t4/report.json h100/report.json --format html > both.html", add_report},
+        CommandRow{"collect", "Make one report of what many machines answered, and name what is missing",
+                   R"(Plans the matrix as `run` does, with its lock, and holds against that plan what
+machines of a CI system, of Slurm or of Kubernetes gave: report.json of
+`run --only ...`, or what the suite of an image printed. A folder is walked for
+report.json, and for *.jsonl, *.log, *.txt and *.out with lines of the suite;
+symbolic links in it are not followed. Other lines of a log are counted.
+
+Refused is (exit code 2) a report of another matrix, version or facts, an image
+that was made of other files than the plan says (another lock, another edit of the
+matrix file), a cell or image that the plan does not have, and lines that do not
+carry the name by which the plan asks for their cell. Give --level, --facts,
+--override and the like as they were given to the machines.
+
+Lines of the suite are judged as `test` judges them: what contradicts itself or has
+no end is a failure. That a cell ran on a GPU is believed where a GPU was asked for
+and it is the one of the cell.
+
+Of a cell that is there several times the result that says most stands, of equal
+ones the last: see `report`. After the results stand the cells that no machine
+answered; in JSON their outcome is planned. Exit code 1 if there is one; otherwise
+as `run` would end with these results. --out DIR also writes the report to
+collected.txt, .json, .xml, .tap, .md or .html in that folder.)",
+                   "cudamatrix collect matrix.yaml results/ --format html > all.html", add_collect},
         CommandRow{"clean", "Remove the containers and images of ours that an engine still holds",
                    R"(Every container of a test carries a label of ours, and is removed when the test
 ends. This removes what a killed run left: containers with that label, running or

@@ -119,6 +119,7 @@ Action add_run(const Arguments& app);
 Action add_sbom(const Arguments& app);
 Action add_report(const Arguments& app);
 Action add_emit(const Arguments& app);
+Action add_collect(const Arguments& app);
 Action add_clean(const Arguments& app);
 Action add_facts(const Arguments& app);
 Action add_rules(const Arguments& app);
