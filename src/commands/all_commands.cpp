@@ -303,9 +303,10 @@ and it is the one of the cell.
 
 Of a cell that is there several times the result that says most stands, of equal
 ones the last: see `report`. After the results stand the cells that no machine
-answered; in JSON their outcome is planned. Exit code 1 if there is one; otherwise
-as `run` would end with these results. --out DIR also writes the report to
-collected.txt, .json, .xml, .tap, .md or .html in that folder.)",
+answered; in JSON their outcome is planned. Exit code 1 if there is one (3 if that
+is because the environment kept an image from being built); otherwise as `run`
+would end with these results. --out DIR also writes the report to collected.txt,
+.json, .xml, .tap, .md or .html in that folder.)",
                    "cudamatrix collect matrix.yaml results/ --format html > all.html", add_collect},
         CommandRow{"clean", "Remove the containers and images of ours that an engine still holds",
                    R"(Every container of a test carries a label of ours, and is removed when the test
