@@ -17,11 +17,13 @@ is another one than cudamatrix.lock records.
 Prints a line for each finding and one for its fix, the worst first; -v adds
 the line of the file, the facts with their sources, and notes. Then the cells:
 up to 40 a line each, more as a grid of what decides. --format markdown prints
-the same for a pull request.
+the same for a pull request, --format github annotates it. --format sarif is for
+code scanning (SARIF 2.1.0): error stays error, unknown and degraded are warning,
+ends of life, notes and what is waived are note. Run it in the repository's root.
 
 Add your own checks under `rules:` in the matrix file. Waive a finding under
 `waive:`, with a reason and an end date. --out DIR also writes the report to
-check.txt, check.json, check.md or check.github.txt in that folder.
+check.txt, check.json, check.md, check.github.txt or check.sarif in that folder.
 
 --override driver=580 judges every cell with that value.
 
@@ -61,8 +63,8 @@ wheel indexes that cannot exist, cells that unexpectedly share an image, unused
 mirrors, stages and fields of set, and old facts.
 
 Each finding has a stable id, a place and a fix; --format json adds the fix as
-edits of the file where possible. Exit code 1 if there is an error or a warning,
-0 if there are only notes.
+edits of the file where possible, --format sarif as replacements for code scanning.
+Exit code 1 if there is an error or a warning, 0 if there are only notes.
 
 A comment `# lint: allow ID[, ID...][: reason]` suppresses a finding. It applies
 to its own line, to the line below it, or, above the first line, to the file.)",

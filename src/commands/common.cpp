@@ -183,9 +183,19 @@ report::TextOptions text_options(const World& world) {
     return {.colour = world.colour_out, .width = world.columns, .cut = world.has_columns};
 }
 
+std::string current_folder() {
+    std::error_code error;
+    return std::filesystem::current_path(error).string();
+}
+
 report::CheckReport check_report(const Loaded& loaded, const World& world) {
-    return {loaded.matrix, loaded.judgement, tool_info(loaded.facts, loaded.today), text_options(world),
-            loaded.host ? &*loaded.host : nullptr};
+    return {loaded.matrix,
+            loaded.judgement,
+            tool_info(loaded.facts, loaded.today),
+            text_options(world),
+            loaded.host ? &*loaded.host : nullptr,
+            {},
+            current_folder()};
 }
 
 ExitCode report_failure(const Failure& failure, const World& world) {

@@ -104,6 +104,9 @@ Status publish(Report& report, std::string_view name, const std::string& format,
     return write_report(out, name, format, plain);
 }
 
+/// The current one; empty where it is gone.
+[[nodiscard]] std::string current_folder();
+
 [[nodiscard]] report::TextOptions text_options(const World& world);
 
 /// What the writers of `check` and `list` print.

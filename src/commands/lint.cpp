@@ -21,7 +21,8 @@ Result<ExitCode> perform(const LintOptions& options, const World& world) {
     const auto tool = tool_info(facts, today);
     const auto found = lint::lint({matrix, facts, judgement, today, options.within, tool.facts_warning,
                                    options.input.overrides.empty()});
-    report::LintReport report{matrix, judgement, found, tool, {world.colour_out, world.columns}};
+    report::LintReport report{matrix,          judgement, found, tool, {world.colour_out, world.columns},
+                              current_folder()};
     const auto& format = *report::format_named(report::lint_formats(), options.format);
     CM_TRY(publish(report, "lint", options.format, options.out, format.write));
     return found.count(Severity::error) + found.count(Severity::warning) > 0 ? ExitCode::findings

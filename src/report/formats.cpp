@@ -14,6 +14,7 @@ std::span<const CheckFormat> check_formats() {
         CheckFormat{"json", check_json, check_summary_json},
         CheckFormat{"markdown", check_markdown, nullptr},
         CheckFormat{"github", check_github, nullptr},
+        CheckFormat{"sarif", check_sarif, nullptr},
     };
     return formats;
 }
@@ -156,6 +157,7 @@ std::span<const ReportFormat<LintReport>> lint_formats() {
         Format{"text", lint_text},
         Format{"json", lint_json},
         Format{"github", lint_github},
+        Format{"sarif", lint_sarif},
     };
     return formats;
 }
@@ -226,7 +228,8 @@ std::string_view file_ending(std::string_view format) {
                                      Row{"junit", "xml"},         Row{"tap", "tap"},
                                      Row{"markdown", "md"},       Row{"html", "html"},
                                      Row{"patch", "patch"},       Row{"github-pr", "github-pr.md"},
-                                     Row{"github", "github.txt"}, Row{"github-matrix", "github-matrix.json"}};
+                                     Row{"github", "github.txt"}, Row{"github-matrix", "github-matrix.json"},
+                                     Row{"sarif", "sarif"}};
     for (const auto& row : rows) {
         if (row.format == format) return row.ending;
     }

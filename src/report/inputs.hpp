@@ -35,6 +35,7 @@ struct CheckReport {
     TextOptions text;
     const HostInfo* host = nullptr;             ///< with --host
     std::vector<Diagnostic> not_rendered = {};  ///< notes: what is accepted and cannot be rendered
+    std::string folder = {};                    ///< the current one; empty: nobody says
 };
 
 }  // namespace cudamatrix::report

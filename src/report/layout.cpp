@@ -52,6 +52,16 @@ std::string clipped_middle(std::string_view text, std::size_t columns) {
         .append(clean, prefix_bytes(clean, width - tail));
 }
 
+std::string percent_encoded(std::string_view text, std::string_view also) {
+    std::string out;
+    for (const char c : text) {
+        const bool plain = text::is_word(c) || std::string_view("._~-").find(c) != std::string_view::npos ||
+                           also.find(c) != std::string_view::npos;
+        out += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
+    }
+    return out;
+}
+
 std::string wrapped(std::string_view text, std::size_t indent, std::size_t columns, std::size_t lines) {
     const std::size_t room = columns > indent + 10 ? columns - indent : 10;
     const auto whole = clipped(text::trim(text), room * lines);

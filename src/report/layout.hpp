@@ -18,6 +18,9 @@ namespace cudamatrix::report {
 /// The same, but the middle is lost: for ids, whose ends tell them apart.
 [[nodiscard]] std::string clipped_middle(std::string_view text, std::size_t columns);
 
+/// `text` in a URI: letters, digits, "._~-" and the characters of `also` as they are.
+[[nodiscard]] std::string percent_encoded(std::string_view text, std::string_view also = {});
+
 /// `text` on lines of at most `columns`, each behind `indent` blanks and with a newline; broken at blanks
 /// where there are any. No more than `lines` lines: the last one then ends in "...".
 [[nodiscard]] std::string wrapped(std::string_view text, std::size_t indent, std::size_t columns,

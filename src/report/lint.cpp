@@ -4,6 +4,7 @@
 #include "base/text.hpp"
 #include "report/json.hpp"
 #include "report/layout.hpp"
+#include "report/sarif.hpp"
 
 namespace cudamatrix::report {
 namespace {
@@ -82,6 +83,24 @@ std::string lint_github(const LintReport& report) {
                                  fmt::format("lint: {}", finding.id), lines);
     }
     return out + "cudamatrix lint " + summary(report) + "\n";
+}
+
+std::string lint_sarif(const LintReport& report) {
+    SarifLog log{"lint", report.matrix, report.tool, report.folder, {}, {}};
+    for (const auto& check : lint::checks())
+        log.rules.push_back({std::string(check.id), std::string(check.about), {}, {}, check.severity});
+    for (const auto& finding : report.lint.findings) {
+        SarifResult out{std::string(finding.id), finding.severity, {finding.message}, finding.where, {}};
+        out.lines.insert(out.lines.end(), finding.notes.begin(), finding.notes.end());
+        if (!finding.fix.empty()) out.lines.push_back("fix: " + finding.fix);
+        // Not by the message: some of them name lines, or days that pass.
+        out.identity = text_around(report.matrix, finding.where);
+        out.properties["severity"] = to_string(finding.severity);
+        out.fix = finding.fix;
+        out.edits = finding.edits;
+        log.results.push_back(std::move(out));
+    }
+    return sarif_text(std::move(log));
 }
 
 }  // namespace cudamatrix::report

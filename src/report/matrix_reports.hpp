@@ -40,6 +40,9 @@ inline constexpr int kCheckSchema = 2;
 /// GitHub keeps ten of each kind for a step; all of them stay in the log.
 [[nodiscard]] std::string check_github(const CheckReport& report);
 
+/// SARIF 2.1.0 for code scanning: one result for each finding, with a fingerprint that lines do not move.
+[[nodiscard]] std::string check_sarif(const CheckReport& report);
+
 /// Counts by verdict and by rule, no cell listed: any size of matrix.
 [[nodiscard]] std::string check_summary_text(const CheckReport& report);
 [[nodiscard]] std::string check_summary_json(const CheckReport& report);
@@ -69,6 +72,7 @@ struct LintReport {
     const lint::Report& lint;
     ToolInfo tool;
     TextOptions text;
+    std::string folder = {};  ///< the current one; empty: nobody says
 };
 
 /// The findings as a compiler prints them, then one line with their counts.
@@ -79,6 +83,9 @@ struct LintReport {
 
 /// GitHub workflow commands, one for each finding.
 [[nodiscard]] std::string lint_github(const LintReport& report);
+
+/// SARIF 2.1.0 for code scanning, with the edits that fix a finding.
+[[nodiscard]] std::string lint_sarif(const LintReport& report);
 
 struct ExplainReport {
     const Matrix& matrix;

@@ -12,17 +12,6 @@ namespace {
 
 constexpr std::string_view kNobodySays = "NOASSERTION";
 
-// What a package URL carries as it is.
-std::string encoded(std::string_view text) {
-    std::string out;
-    for (const char c : text) {
-        const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                           std::string_view("._~-").find(c) != std::string_view::npos;
-        out += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
-    }
-    return out;
-}
-
 // SPDX allows letters, digits, dots and dashes in an id.
 std::string spdx_id(std::size_t number, const Component& component) {
     auto id = fmt::format("SPDXRef-{}-{}-{}", number, component.type, component.name);
@@ -82,8 +71,8 @@ std::string_view cyclonedx_type(const Component& component) {
 std::string Component::purl(std::string_view distro) const {
     if (type == "file") return {};
     auto out = fmt::format("pkg:{}/", type);
-    if (!vendor.empty()) out += encoded(vendor) + "/";
-    out += encoded(name);
+    if (!vendor.empty()) out += percent_encoded(vendor) + "/";
+    out += percent_encoded(name);
     // An rpm's epoch is a qualifier, a deb's is part of the version.
     auto rest = version;
     std::vector<std::pair<std::string, std::string>> qualifiers;  // by name
@@ -94,10 +83,10 @@ std::string Component::purl(std::string_view distro) const {
         rest.erase(0, colon + 1);
     }
     if (!repository.empty()) qualifiers.emplace_back("repository_url", repository);
-    if (!rest.empty()) out += "@" + encoded(rest);
+    if (!rest.empty()) out += "@" + percent_encoded(rest);
     char mark = '?';
     for (const auto& [key, value] : qualifiers) {
-        out += fmt::format("{}{}={}", mark, key, encoded(value));
+        out += fmt::format("{}{}={}", mark, key, percent_encoded(value));
         mark = '&';
     }
     return out;

@@ -466,7 +466,8 @@ TEST_CASE("check: the same data gives the same bytes") {
 }
 
 TEST_CASE("formats: every list is found by its names, and by nothing else") {
-    CHECK(names_of(check_formats()) == std::vector<std::string>{"text", "json", "markdown", "github"});
+    CHECK(names_of(check_formats()) ==
+          std::vector<std::string>{"text", "json", "markdown", "github", "sarif"});
     CHECK(names_of(list_formats()) == std::vector<std::string>{"text", "json", "github-matrix"});
     CHECK(names_of(run_formats()) ==
           std::vector<std::string>{"text", "json", "junit", "tap", "markdown", "html"});
