@@ -113,6 +113,14 @@ Status create(const fs::path& path, std::string_view content) {
     return Done{};
 }
 
+Status append(const fs::path& path, std::string_view content) {
+    // O_NONBLOCK: opening a FIFO must not wait for a reader.
+    Descriptor fd(::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0644));
+    if (!fd.ok() || !write_all(fd.get(), content) || fd.release_and_close() != 0)
+        return not_written(path, reason(errno));
+    return Done{};
+}
+
 Result<bool> write(const fs::path& path, std::string_view content) {
     std::error_code status_error;
     const auto status = fs::symlink_status(path, status_error);

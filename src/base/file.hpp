@@ -33,6 +33,10 @@ enum class Compared { same, other, missing, no_file };
 /// that are renamed as a whole later.
 [[nodiscard]] Status create(const std::filesystem::path& path, std::string_view content);
 
+/// Adds to the end of a file that others write, too; it is made where it is missing. Neither synced nor
+/// atomic.
+[[nodiscard]] Status append(const std::filesystem::path& path, std::string_view content);
+
 /// With the parents; an existing directory is fine.
 [[nodiscard]] Status make_directories(const std::filesystem::path& path);
 

@@ -20,6 +20,8 @@ up to 40 a line each, more as a grid of what decides. --format markdown prints
 the same for a pull request, --format github annotates it. --format sarif is for
 code scanning (SARIF 2.1.0): error stays error, unknown and degraded are warning,
 ends of life, notes and what is waived are note. Run it in the repository's root.
+--step-summary also puts the Markdown on the page of the job, as `diff`, `review`,
+`render`, `build`, `test`, `run` and `report` do.
 
 Add your own checks under `rules:` in the matrix file. Waive a finding under
 `waive:`, with a reason and an end date. --out DIR also writes the report to
@@ -129,7 +131,8 @@ github-pr is the text of a pull request. --format json holds the edited files:
 and degraded cells on one line, for fromJSON. --images lists the images that
 these cells need, each with the cells that share it; the CI matrix then has one
 entry for each image: id, tag, folder, runner and cells. --runner gives the label
-for images with CUDA. A job then does `cudamatrix run MATRIX --only ${{ matrix.id }}`.)",
+for images with CUDA. A job then does `cudamatrix run MATRIX --only ${{ matrix.id }}`.
+--github-output NAME also makes the line the output NAME of the step.)",
                    "cudamatrix list matrix.yaml --images --format github-matrix --runner gpu-t4", add_list},
         CommandRow{"lock", "Pin base digests, apt versions and wheel hashes in cudamatrix.lock",
                    R"(Asks registries (through mirrors:) for the digests of tags, and resolves packages

@@ -4,6 +4,7 @@
 #include "advise/lint/find.hpp"
 #include "base/text.hpp"
 #include "commands/common.hpp"
+#include "commands/github_files.hpp"
 #include "render/image/image_plan.hpp"
 #include "render/lock/lock_file.hpp"
 #include "report/against_lock.hpp"
@@ -21,6 +22,7 @@ struct CheckOptions {
     std::string against_lock;  ///< empty: not given
     bool summary = false;
     bool verbose = false;
+    StepSummary step_summary;
 };
 
 constexpr std::string_view kBeside = "beside";  // --against-lock without a path
@@ -92,6 +94,7 @@ Result<ExitCode> check(const CheckOptions& options, const World& world) {
         return input_failure(fmt::format("--summary has no format {}", options.format),
                              "--format text or json");
     }
+    CM_TRY(options.step_summary.ready(world));
     CM_TRY_ASSIGN(const auto loaded, load(options.input, world, !options.summary));
     if (!options.summary) {
         CM_TRY(use_fixes_that_work(*loaded, world));
@@ -102,6 +105,7 @@ Result<ExitCode> check(const CheckOptions& options, const World& world) {
     if (!options.summary) report.not_rendered = not_rendered(*loaded);
     CM_TRY(publish(report, options.summary ? "check-summary" : "check", options.format, options.out,
                    options.summary ? format.write_summary : format.write));
+    CM_TRY(options.step_summary.append(world, [&] { return report::check_markdown(report); }));
     return fails(judgement, options.fail_on) ? ExitCode::findings : ExitCode::success;
 }
 
@@ -126,6 +130,7 @@ Action add_check(const Arguments& app) {
                  "Each finding with its line of the file, the facts behind it and their sources; notes, too");
     const auto summary =
         app.add_flag("--summary", options->summary, "Counts by verdict and rule, no cell listed");
+    const auto step_summary = options->step_summary.add(app).excludes(summary);
     app.add_flag(
            "--against-lock{beside}", options->against_lock,
            "Exit code 1 only where a verdict differs from the one that `lock` recorded in the "
@@ -133,6 +138,7 @@ Action add_check(const Arguments& app) {
            "have an error; says which and why. New and gone cells are listed and do not count. Example: "
            "check matrix.yaml --against-lock")
         .excludes(summary)
+        .excludes(step_summary)
         .excludes(fail_on);
     return [options](const World& world) { return check(*options, world); };
 }

@@ -14,6 +14,7 @@ bool is_of_matrix(SideKind kind) {
 }  // namespace
 
 Result<ExitCode> print_diff(const DiffOptions& options, const World& world) {
+    CM_TRY(options.step_summary.ready(world));
     CM_TRY_ASSIGN(const auto facts, load_facts(options.facts, world, options.sides.on));
     CM_TRY_ASSIGN(const auto before, load_side(options.before, facts, options.sides, world));
     CM_TRY_ASSIGN(const auto now, load_side(options.now, facts, options.sides, world));
@@ -38,6 +39,7 @@ Result<ExitCode> print_diff(const DiffOptions& options, const World& world) {
     report.text.verbose = options.verbose;
     CM_TRY(publish(report, "diff", options.format, options.out,
                    report::format_named(report::diff_formats(), options.format)->write));
+    CM_TRY(options.step_summary.append(world, [&] { return report::diff_markdown(report); }));
     return diff.is_news() ? ExitCode::findings : ExitCode::success;
 }
 
@@ -49,6 +51,7 @@ void DiffOptions::add(const Arguments& app) {
     app.add_flag("-v,--verbose", verbose, "List every line, not 40 of a kind");
     add_format(app, format, report::names_of(report::diff_formats()));
     add_report_folder(app, out);
+    step_summary.add(app);
 }
 
 Action add_diff(const Arguments& app) {

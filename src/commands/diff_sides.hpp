@@ -9,6 +9,7 @@
 
 #include "advise/diff/diff.hpp"
 #include "commands/common.hpp"
+#include "commands/github_files.hpp"
 
 namespace cudamatrix {
 
@@ -42,6 +43,7 @@ struct DiffOptions {
     std::string format;
     std::string out;
     bool verbose = false;
+    StepSummary step_summary;
 
     /// All of it but the sides and --facts.
     void add(const Arguments& app);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "commands/common.hpp"
+#include "commands/github_files.hpp"
 #include "run/job/session.hpp"
 
 namespace cudamatrix {
@@ -64,6 +65,7 @@ struct ImageOptions {
     bool accept_static = false;
     bool strict = false;
     bool locked = false;
+    StepSummary step_summary;
 
     void add_output(const Arguments& app);
     /// What takes the place of build: in the matrix file; part of what is rendered.

@@ -1,6 +1,7 @@
 #include "advise/lint/find.hpp"
 #include "base/text.hpp"
 #include "commands/common.hpp"
+#include "commands/github_files.hpp"
 #include "render/image/image_plan.hpp"
 #include "report/formats.hpp"
 
@@ -13,6 +14,7 @@ struct ListOptions {
     std::string out;
     bool images = false;
     std::string runner;
+    GithubOutput output;
 };
 
 // Only what can work gets an image.
@@ -26,16 +28,23 @@ Result<ExitCode> list(const ListOptions& options, const World& world) {
         return input_failure("--runner is a label of the CI matrix of images",
                              "give it with --images --format github-matrix");
     }
+    if (!options.output.name.empty() && options.format != "github-matrix") {
+        return input_failure("--github-output is for the CI matrix", "give it with --format github-matrix");
+    }
+    CM_TRY(options.output.ready(world));
     CM_TRY_ASSIGN(const auto loaded, load(options.input, world));
     report_warnings(*loaded, world);
     auto report = check_report(*loaded, world);
     const auto& format = *report::format_named(report::list_formats(), options.format);
     const auto plan = options.images ? images_of(*loaded) : ImagePlan{};
-    CM_TRY(publish(report, options.images ? "list-images" : "list", options.format, options.out,
-                   [&](const report::CheckReport& about) {
-                       return options.images ? format.write_images(about, plan, options.runner)
-                                             : format.write(about);
-                   }));
+    const auto write = [&](const report::CheckReport& about) {
+        return options.images ? format.write_images(about, plan, options.runner) : format.write(about);
+    };
+    CM_TRY(publish(report, options.images ? "list-images" : "list", options.format, options.out, write));
+    if (!options.output.name.empty()) {
+        CM_TRY_ASSIGN(const auto line, write(report));
+        CM_TRY(options.output.append(world, line));
+    }
     return ExitCode::success;
 }
 
@@ -55,6 +64,7 @@ Action add_list(const Arguments& app) {
             const bool fits = !label.empty() && label.size() <= 100 && text::only(label, "-_.");
             return fits ? "" : "a label has letters, digits, '-', '_' and '.'";
         });
+    options->output.add(app);
     add_report_folder(app, options->out);
     return [options](const World& world) { return list(*options, world); };
 }

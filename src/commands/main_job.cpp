@@ -42,12 +42,17 @@ Result<ExitCode> rehearse_job(Job job, const ImageOptions& options, const Loaded
 }
 
 Result<ExitCode> perform(Job job, const ImageOptions& options, const World& world) {
+    if (options.dry_run && options.step_summary.wanted)
+        return input_failure("--dry-run makes no report to sum up", "leave out --step-summary");
+    CM_TRY(options.step_summary.ready(world));
     CM_TRY_ASSIGN(const auto loaded, load_for_images(options, world));
     CM_TRY_ASSIGN(const auto settings, run_settings(options, *loaded, world));
     if (options.dry_run) return rehearse_job(job, options, *loaded, settings);
     CM_TRY(use_fixes_that_work(*loaded, world));
     CM_TRY_ASSIGN(const auto report, job(run_input(*loaded), settings));
-    return write_all(report, "report", report::run_formats(), settings, options.format, world);
+    const auto code = write_all(report, "report", report::run_formats(), settings, options.format, world);
+    const auto added = options.step_summary.append(world, [&] { return report::run_markdown(report); });
+    return added.ok() ? code : worse(code, report_failure(added.failure(), world));
 }
 
 Result<ExitCode> prove_rejected(const ImageOptions& options, const World& world) {
@@ -66,15 +71,21 @@ Result<ExitCode> prove_rejected(const ImageOptions& options, const World& world)
     return write_all(report, "rejections", report::rejection_formats(), settings, options.format, world);
 }
 
+// What all three take; the flag of the summary.
+Argument add_job(const Arguments& app, ImageOptions& options) {
+    options.add_output(app);
+    add_format(app, options.format, report::names_of(report::run_formats()));
+    options.add_engine(app);
+    options.add_schedule(app);
+    options.add_gpu_demand(app);
+    return options.step_summary.add(app);
+}
+
 }  // namespace
 
 Action add_run(const Arguments& app) {
     auto options = std::make_shared<ImageOptions>();
-    options->add_output(app);
-    add_format(app, options->format, report::names_of(report::run_formats()));
-    options->add_engine(app);
-    options->add_schedule(app);
-    options->add_gpu_demand(app);
+    add_job(app, *options);
     options->add_level(app);
     app.add_flag("--locked", options->locked,
                  "Refuse what the lock does not cover, and name what is missing, instead of pinning it");
@@ -84,11 +95,7 @@ Action add_run(const Arguments& app) {
 Action add_build(const Arguments& app) {
     auto options = std::make_shared<ImageOptions>();
     const auto prepare = std::make_shared<bool>(false);
-    options->add_output(app);
-    add_format(app, options->format, report::names_of(report::run_formats()));
-    options->add_engine(app);
-    options->add_schedule(app);
-    options->add_gpu_demand(app);
+    add_job(app, *options);
     app.add_flag("--prepare", *prepare,
                  "Make the bases and fill the build contexts, and build nothing: for other builders, such as "
                  "`docker buildx bake` with what `emit bake` writes");
@@ -99,16 +106,13 @@ Action add_build(const Arguments& app) {
 Action add_test(const Arguments& app) {
     auto options = std::make_shared<ImageOptions>();
     const auto prove = std::make_shared<bool>(false);
-    options->add_output(app);
-    add_format(app, options->format, report::names_of(report::run_formats()));
-    options->add_engine(app);
-    options->add_schedule(app);
-    options->add_gpu_demand(app);
+    const auto step_summary = add_job(app, *options);
     options->add_level(app);
     app.add_flag(
-        "--prove-rejected", *prove,
-        "Attempt what the rules reject instead, in throw-away containers: it has to fail as they say. The "
-        "report also goes to OUT/rejections.txt, .json and .xml");
+           "--prove-rejected", *prove,
+           "Attempt what the rules reject instead, in throw-away containers: it has to fail as they say. The "
+           "report also goes to OUT/rejections.txt, .json and .xml")
+        .excludes(step_summary);
     return [options, prove](const World& world) {
         return *prove ? prove_rejected(*options, world) : perform(test_images, *options, world);
     };

@@ -64,6 +64,7 @@ Result<ExitCode> check(const RenderOptions& options, const Loaded& loaded, const
 }
 
 Result<ExitCode> write(const RenderOptions& options, Loaded& loaded, const World& world) {
+    CM_TRY(options.image.step_summary.ready(world));
     CM_TRY(use_fixes_that_work(loaded, world));
     CM_TRY_ASSIGN(auto settings, run_settings(options.image, loaded, world));
     settings.prune = options.prune;
@@ -72,6 +73,7 @@ Result<ExitCode> write(const RenderOptions& options, Loaded& loaded, const World
     // in it.
     const auto& format = *report::format_named(report::run_formats(), options.image.format);
     print(format.write(report, {world.colour_out, world.columns}));
+    CM_TRY(options.image.step_summary.append(world, [&] { return report::run_markdown(report); }));
     return static_cast<ExitCode>(report.exit_code);
 }
 
@@ -176,6 +178,7 @@ Action add_render(const Arguments& app) {
                  "Remove files of earlier renders that no longer belong to a cell, and what builds left for "
                  "those images (logs, the suite's copies, copied files)")
         .excludes(check);
+    const auto step_summary = options->image.step_summary.add(app).excludes(check);
     app.add_flag(
         "--locked", options->image.locked,
         "Fail and list what the lock does not cover, each pin that it lacks by its name, instead of rendering "
@@ -184,6 +187,7 @@ Action add_render(const Arguments& app) {
            "--explain", options->explain,
            "Write nothing; show the template and line that a rendered line, or every line, comes from")
         .type_name("FILE[:LINE]")
+        .excludes(step_summary)
         .excludes(check);
     return [options](const World& world) { return perform(*options, world); };
 }

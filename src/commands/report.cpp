@@ -14,9 +14,11 @@ struct ReportOptions {
     std::string format;
     std::string out;
     report::ExitRules rules;
+    StepSummary step_summary;
 };
 
 Result<ExitCode> perform(const ReportOptions& options, const World& world) {
+    CM_TRY(options.step_summary.ready(world));
     std::vector<report::ReadRun> runs;
     for (const auto& file : options.files) {
         CM_TRY_ASSIGN(const auto text, file::read(file, report::kLargestDocument));
@@ -30,6 +32,7 @@ Result<ExitCode> perform(const ReportOptions& options, const World& world) {
     print(format.write(merged.report, {world.colour_out, world.columns}));
     if (!options.out.empty())
         CM_TRY(write_report(options.out, "report", options.format, format.write(merged.report, {})));
+    CM_TRY(options.step_summary.append(world, [&] { return report::run_markdown(merged.report); }));
     return static_cast<ExitCode>(merged.report.exit_code);
 }
 
@@ -42,6 +45,7 @@ Action add_report(const Arguments& app) {
         .required();
     add_format(app, options->format, report::names_of(report::run_formats()));
     add_report_folder(app, options->out);
+    options->step_summary.add(app);
     add_gpu_demand(app, options->rules.require_gpu, options->rules.accept_static);
     add_strict(app, options->rules.strict);
     return [options](const World& world) { return perform(*options, world); };

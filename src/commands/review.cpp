@@ -8,6 +8,7 @@
 #include "base/text.hpp"
 #include "commands/common.hpp"
 #include "commands/diff_sides.hpp"
+#include "commands/github_files.hpp"
 #include "report/formats.hpp"
 #include "report/json_members.hpp"
 #include "report/run_document.hpp"
@@ -25,6 +26,7 @@ struct ReviewOptions {
     std::vector<std::string> runs;
     std::string format;
     std::string out;
+    StepSummary step_summary;
 };
 
 // What the review compares with, and from which day on it tells what happened.
@@ -120,6 +122,7 @@ diff::Diff changes(const ReviewOptions& options, const Before& before, const Loa
 }
 
 Result<ExitCode> perform_review(const ReviewOptions& options, const World& world) {
+    CM_TRY(options.step_summary.ready(world));
     CM_TRY_ASSIGN(const auto loaded, load(options.matrix, world));
     CM_TRY_ASSIGN(const auto since, before(options, *loaded, world));
     const auto changed = changes(options, since, *loaded);
@@ -141,6 +144,7 @@ Result<ExitCode> perform_review(const ReviewOptions& options, const World& world
     }
     CM_TRY(publish(report, "review", options.format, options.out,
                    report::format_named(report::review_formats(), options.format)->write));
+    CM_TRY(options.step_summary.append(world, [&] { return report::review_markdown(report); }));
     return ExitCode::success;
 }
 
@@ -161,6 +165,7 @@ Action add_review(const Arguments& app) {
         .type_name("FILE");
     add_format(app, options->format, report::names_of(report::review_formats()));
     add_report_folder(app, options->out);
+    options->step_summary.add(app);
     return [options](const World& world) { return perform_review(*options, world); };
 }
 
