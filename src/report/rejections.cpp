@@ -36,7 +36,7 @@ std::string line(std::string_view label, std::string_view text, std::size_t widt
     return wrapped(fmt::format("{}: {}", label, text), 4, width, kRejectionLines);
 }
 
-std::string cells_text(const std::vector<std::string>& cells) {
+std::string cell_list(const std::vector<std::string>& cells) {
     if (cells.empty()) return {};
     return cells.size() == 1 ? cells.front() : fmt::format("{} cells, first {}", cells.size(), cells.front());
 }
@@ -57,7 +57,7 @@ std::string rejection_text(const Rejection& rejection, const TextOptions& option
     out += line("seen", rejection.seen, options.width);
     out += line(rejection.outcome == RejectionOutcome::proven ? "control passed" : "control",
                 rejection.control, options.width);
-    out += line("cells", cells_text(rejection.cells), options.width);
+    out += line("cells", cell_list(rejection.cells), options.width);
     out += line("log", rejection.log, options.width);
     return out;
 }
