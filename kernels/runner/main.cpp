@@ -30,6 +30,7 @@ using Args = std::vector<std::string>;
 int usage(const std::string& error) {
     std::fprintf(stderr,
                  "suite: %s\nusage: suite run [OPTION]...   run the tests, one JSON line each\n"
+                 "       suite pick N COMMAND... -- COMMAND...   the Nth of these, counted from 0\n"
                  "       suite list               the tests\n"
                  "       suite fatbin FILE...     device code in files, one JSON line each\n"
                  "       suite --help\n",
@@ -178,6 +179,13 @@ int main_of(const Args& args) {
     if (args.front() == "run") return run(rest);
     if (args.front() == "test") return run_test(rest);
     if (args.front() == "become") return become(rest);
+    if (args.front() == "pick") {
+        std::string error;
+        const auto command = picked(rest, error);
+        if (!command) return usage(error);
+        return !command->empty() && command->front() == "pick" ? usage("pick picks no other pick")
+                                                               : main_of(*command);
+    }
     if (args.front() == "list" && rest.empty()) return list();
     if (args.front() == "fatbin") return list_fatbins(rest);
     return usage("unknown command " + args.front());

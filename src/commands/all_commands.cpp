@@ -253,6 +253,11 @@ than the lock pins.)",
   gitlab      a parent pipeline and its children, with JUnit reports
   buildkite   a pipeline that uploads the others
   jenkins     a declarative pipeline with a matrix for each kind of machine
+  kubernetes  indexed jobs on nodes that have the cell's GPU and driver, by the labels of
+              GPU Feature Discovery, hardened as our own containers; with Kueue if you
+              name a queue
+  slurm       job arrays, an array for each kind of machine (labels are features); `start:`
+              says how an image is started: run, pyxis, apptainer or podman
   bake        targets of `docker buildx bake` that build what `build` builds
 
 Run it in the root of the repository: the files name the matrix file as you do.
@@ -263,7 +268,13 @@ matrix file says who runs what, and where machines without cudamatrix get it:
       machines:                                # the first that matches a cell
         - {when: {gpu: [T4, L4]}, labels: [self-hosted, gpu-t4], gpu: true}
         - {when: {arch: aarch64}, labels: [ubuntu-24.04-arm]}
+      registry: registry.example.org/team      # where clusters find the images
+      kubernetes: {namespace: gpu-tests, queue: team-a}
+      slurm: {start: pyxis, partition: gpu}
 On a machine with gpu: true a pass without a GPU is a failure.
+
+`collect MATRIX results/` makes one report of what all machines did. --missing results/
+emits only what no machine answered.
 
 The files are the same bytes every time. --check compares them with the matrix, as
 `render --check` does; the first job of every pipeline does it, too.)",

@@ -1,10 +1,16 @@
 // emit: writes what other systems run, or compares with it (--check).
+#include <optional>
+#include <set>
+
 #include "base/text.hpp"
 #include "commands/image_options.hpp"
 #include "emit/emitters.hpp"
+#include "matrix/value.hpp"
 #include "render/output/output_folder.hpp"
 #include "report/formats.hpp"
+#include "run/collect/collect.hpp"
 #include "run/job/job.hpp"
+#include "run/job/plan_id.hpp"
 #include "run/job/shared_stages.hpp"
 
 namespace cudamatrix {
@@ -16,16 +22,45 @@ struct EmitOptions {
     std::string folder;
     std::uint64_t split = 0;
     bool check = false;
+    std::vector<std::string> missing;  ///< files and folders of results
 };
 
-// The cells that get an image, each in the task of its machine.
-std::vector<emit::WantedCell> wanted_cells(const job::Plan& plan) {
+emit::ClusterTest cluster_test(const RunInput& input, const RunSettings& settings, const job::Plan& plan,
+                               const CellResult& result, const Cell& cell) {
+    const auto& image = plan.images[plan.image_of.at(result.id)];
+    const auto device = job::cell_device(input.facts, cell);
+    const auto needs = job::needs_of(image, device);
+    emit::ClusterTest test;
+    test.gpu = image.holds_cuda();
+    test.arguments = job::remote_test(input, plan, settings, result, test.gpu).arguments;
+    test.compute = device.compute;
+    if (const auto* driver = cell.get(Field::driver)) test.driver = driver_number(driver->text);
+    test.memory_mib = needs.memory_mib;
+    test.shm_mib = needs.shm_mib;
+    return test;
+}
+
+// The cells that get an image; with `only` those of these ids (CellResult::id).
+std::vector<emit::WantedCell> wanted_cells(const RunInput& input, const RunSettings& settings,
+                                           const job::Plan& plan,
+                                           const std::optional<std::set<std::string>>& only) {
     std::vector<emit::WantedCell> cells;
     for (const auto& result : plan.report.cells) {
-        if (result.outcome != CellOutcome::planned) continue;
-        cells.push_back({result.cell, &plan.judged.at(result.cell)->cell, plan.image_of.at(result.id)});
+        if (result.outcome != CellOutcome::planned || (only && !only->contains(result.id))) continue;
+        const auto& cell = plan.judged.at(result.cell)->cell;
+        cells.push_back({result.cell, &cell, plan.image_of.at(result.id),
+                         cluster_test(input, settings, plan, result, cell)});
     }
     return cells;
+}
+
+// What no machine answered, by the results in these files and folders.
+Result<std::optional<std::set<std::string>>> missing_cells(const RunInput& input, const RunSettings& settings,
+                                                           const job::Plan& plan,
+                                                           const std::vector<std::string>& results) {
+    if (results.empty()) return std::optional<std::set<std::string>>();
+    CM_TRY_ASSIGN(const auto collected, collect::collect(input, settings, plan, results));
+    return std::optional(std::set<std::string>(collected.unanswered.begin(), collected.unanswered.end()));
 }
 
 // Jobs run with --locked: what is not pinned would fail there.
@@ -43,13 +78,17 @@ std::vector<std::string> again(const EmitOptions& options, const std::string& fo
     std::vector<std::string> words{"cudamatrix", "emit", options.target, options.image.input.matrix,
                                    "--out",      folder};
     if (options.split != 0) words.insert(words.end(), {"--split", std::to_string(options.split)});
+    for (const auto& results : options.missing)
+        words.insert(words.end(), {"--missing", results});
     return words;
 }
 
 Result<ExitCode> perform(const EmitOptions& options, const World& world) {
     CM_TRY_ASSIGN(const auto loaded, load_for_images(options.image, world));
     CM_TRY_ASSIGN(const auto settings, run_settings(options.image, *loaded, world));
-    CM_TRY_ASSIGN(const auto plan, job::make_plan(run_input(*loaded), settings, "run"));
+    const auto run = run_input(*loaded);
+    CM_TRY_ASSIGN(const auto plan, job::make_plan(run, settings, "test"));
+    CM_TRY_ASSIGN(const auto missing, missing_cells(run, settings, plan, options.missing));
     const auto& name = loaded->matrix.name;
     const auto folder = options.folder.empty()
                             ? fmt::format("{}/{}", settings.out.generic_string(), options.target)
@@ -59,11 +98,16 @@ Result<ExitCode> perform(const EmitOptions& options, const World& world) {
                             loaded->facts,
                             plan.images,
                             plan.rendering.images,
-                            wanted_cells(plan),
+                            wanted_cells(run, settings, plan, missing),
                             job::images_with_shared_stages(plan),
                             settings.out.generic_string(),
                             folder,
-                            options.split};
+                            options.split,
+                            missing.has_value()};
+    if (missing && input.cells.empty()) {
+        print(fmt::format("{}: every cell was answered, there is nothing to emit\n", name));
+        return ExitCode::success;
+    }
     if (plan.images.empty())
         return input_failure("no cell of the matrix gets an image: there is nothing to emit",
                              "cudamatrix check says why");
@@ -118,6 +162,11 @@ Action add_emit(const Arguments& app) {
     app.add_option("--split", options->split,
                    "At most so many tasks in one matrix, pipeline or upload (default: what the system takes)")
         .between(1, 100'000);
+    app.add_option(
+           "--missing", options->missing,
+           "Only the cells that no machine answered, by the results in this file or folder (repeatable): "
+           "see `collect`")
+        .type_name("DIR|FILE");
     app.add_flag("--check", options->check,
                  "Write nothing; exit code 1, with a diff and the command that fixes it, if the files differ "
                  "from what the matrix gives");

@@ -30,6 +30,7 @@ Json target(const Input& input, std::size_t index, bool proof) {
     Json json{{"context", input.runs + "/" + rendered.folder.generic_string()}};
     if (proof) json["dockerfile"] = kProofFile;
     json["tags"] = Json::array({proof ? rendered.proof_reference : rendered.reference});
+    if (!input.matrix.emit.registry.empty()) json["tags"].push_back(cluster_reference(input, index, proof));
     json["labels"] = {{kInputsLabel, proof ? rendered.proof_inputs : rendered.inputs}};
     json["platforms"] = Json::array({image.platform()});
     if (build.network != "default") json["network"] = build.network;

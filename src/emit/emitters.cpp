@@ -19,6 +19,15 @@ std::span<const Emitter> all_emitters() {
             "file"},
         Emitter{"jenkins", jenkins, "commit it, and name it as the script path of a pipeline"},
         Emitter{
+            "kubernetes", kubernetes,
+            "push the images (`emit bake`, `docker buildx bake --push`), `kubectl apply --filename` it, keep "
+            "`kubectl logs` of each pod in a file of a folder, and `cudamatrix collect MATRIX` that folder",
+            false},
+        Emitter{
+            "slurm", slurm,
+            "run `sbatch` with each file on a folder that the nodes share, then `cudamatrix collect MATRIX` "
+            "the folder of the results"},
+        Emitter{
             "bake", bake,
             "run `cudamatrix build MATRIX --prepare`, then `docker buildx bake --file DIR/docker-bake.json`; "
             "for the proofs, too, add `--file DIR/docker-bake.linked.json` and the targets `default proofs`",

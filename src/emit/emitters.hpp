@@ -34,5 +34,7 @@ struct Emitter {
 [[nodiscard]] Result<std::vector<Artifact>> github(const Input& input);
 [[nodiscard]] Result<std::vector<Artifact>> gitlab(const Input& input);
 [[nodiscard]] Result<std::vector<Artifact>> jenkins(const Input& input);
+[[nodiscard]] Result<std::vector<Artifact>> kubernetes(const Input& input);
+[[nodiscard]] Result<std::vector<Artifact>> slurm(const Input& input);
 
 }  // namespace cudamatrix::emit

@@ -89,6 +89,7 @@ std::vector<Task> tasks_of(const Input& input) {
                 task.labels = machines[at].labels;
                 task.gpu = machines[at].gpu;
             }
+            if (input.is_part) task.cells = cells;
             if (!alone) {
                 task.cells = std::move(cells);
                 const auto where = task.labels.empty() ? "any" : plain(task.labels.back());
@@ -98,6 +99,22 @@ std::vector<Task> tasks_of(const Input& input) {
         }
     }
     return tasks;
+}
+
+std::string cluster_reference(const Input& input, std::size_t image, bool proof) {
+    constexpr std::size_t digits = 12;
+    const auto& rendered = input.rendered[image];
+    const auto& inputs = proof ? rendered.proof_inputs : rendered.inputs;
+    return fmt::format("{}/{}:{}-{}{}", input.matrix.emit.registry, image_repository(input.matrix),
+                       input.images[image].id, inputs.substr(0, digits), proof ? kProofEnding : "");
+}
+
+Status require_registry(const Input& input, std::string_view target) {
+    if (!input.matrix.emit.registry.empty()) return Done{};
+    return input_failure(
+        fmt::format("emit {} starts images that a registry has, and emit: names none", target),
+        "write emit: {registry: registry.example.org/team}, and push them with "
+        "`docker buildx bake --push` from what `emit bake` writes");
 }
 
 std::string_view demand_of(const Task& task) {

@@ -14,11 +14,22 @@
 
 namespace cudamatrix::emit {
 
+/// What the suite is asked for a cell where a cluster starts its image, and what the container needs.
+struct ClusterTest {
+    std::vector<std::string> arguments;  ///< of the suite; its run id is the plan id, which `collect` expects
+    std::string compute;                 ///< "7.5"; empty: the cell names no device
+    std::string driver;                  ///< as the cell has it: a release or a branch; empty: any
+    bool gpu = false;
+    unsigned memory_mib = 4096;
+    unsigned shm_mib = 64;
+};
+
 /// A cell that is to be tested, in one of its images.
 struct WantedCell {
     std::string id;
     const Cell* cell = nullptr;
     std::size_t image = 0;  ///< its place in Input::images
+    ClusterTest test = {};
 };
 
 /// What emitters work on; all of it outlives the call.
@@ -32,6 +43,7 @@ struct Input {
     std::string runs;                              ///< output folder of the runs: "cudamatrix-out/NAME"
     std::string folder;                            ///< where the emitted files lie, for what refers to them
     std::size_t split = 0;  ///< most tasks of one shard; 0: as many as the system takes
+    bool is_part = false;   ///< `cells` are not all that the images have: of each the cells are named
 };
 
 /// What one machine is asked for: one image, and the cells of it that this machine can run.
@@ -45,6 +57,13 @@ struct Task {
     /// done. Empty: it waits for none.
     std::vector<std::size_t> after;
 };
+
+/// Where a cluster finds an image of a matrix with emit.registry, its name made of all that went into it:
+/// "REGISTRY/cudamatrix/NAME:ID-3f2a...", the proof's with "-proof" behind. Another content has another name.
+[[nodiscard]] std::string cluster_reference(const Input& input, std::size_t image, bool proof);
+
+/// An input failure that says which key is missing, where there is no emit.registry.
+[[nodiscard]] Status require_registry(const Input& input, std::string_view target);
 
 /// Every cell is in one task. The machine of a cell is the first of emit.machines that matches it.
 [[nodiscard]] std::vector<Task> tasks_of(const Input& input);

@@ -21,6 +21,12 @@ struct EmitSettings {
     std::string tool;    ///< git URL of cudamatrix, for machines that build it; empty: they have it
     std::string commit;  ///< of `tool`: 40 hexadecimal digits
     std::vector<Machine> machines;
+    std::string registry;        ///< prefix under which clusters find the images; empty: none was named
+    std::string namespace_name;  ///< of Kubernetes; empty: the one that kubectl chooses
+    std::string queue;           ///< a local queue of Kueue; empty: none
+    std::string partition;       ///< of Slurm; empty: its default
+    std::string start =
+        "run";  ///< how Slurm starts an image: run (cudamatrix on the node), pyxis, apptainer, podman
 };
 
 }  // namespace cudamatrix

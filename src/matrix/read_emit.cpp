@@ -33,6 +33,37 @@ bool is_label(std::string_view text) {
     return !text.empty() && text.size() <= 100 && text::is_word(text.front()) && text::only(text, "-_.:=/");
 }
 
+// A name of an object of Kubernetes (RFC 1123).
+bool is_object_name(std::string_view text) {
+    return !text.empty() && text.size() <= 63 && text.front() != '-' && text.back() != '-' &&
+           text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") == std::string_view::npos;
+}
+
+bool is_start(std::string_view text) {
+    return text == "run" || text == "pyxis" || text == "apptainer" || text == "podman";
+}
+
+void read_kubernetes(const Entry& entry, const yaml::Member& member, EmitSettings& emit) {
+    const Entry kubernetes(entry.reader(), member.first, member.second);
+    if (!kubernetes.is_map("{namespace: gpu-tests, queue: team-a}")) return;
+    kubernetes.refuse_keys_beside({"namespace", "queue"});
+    constexpr std::string_view form = "a name such as gpu-tests (lower-case letters, digits and '-')";
+    kubernetes.optional("namespace", emit.namespace_name, form, is_object_name);
+    kubernetes.optional("queue", emit.queue, form, is_object_name);
+}
+
+void read_slurm(const Entry& entry, const yaml::Member& member, EmitSettings& emit) {
+    const Entry slurm(entry.reader(), member.first, member.second);
+    if (!slurm.is_map("{start: pyxis, partition: gpu}")) return;
+    slurm.refuse_keys_beside({"start", "partition"});
+    slurm.optional("start", emit.start, "run, pyxis, apptainer or podman", is_start);
+    slurm.optional("partition", emit.partition, "the name of a partition such as gpu",
+                   [](std::string_view text) {
+                       return !text.empty() && text.size() <= 64 && text::is_word(text.front()) &&
+                              text::only(text, "-_.");
+                   });
+}
+
 void read_machine(const Entry& entry, std::vector<Machine>& machines) {
     entry.refuse_keys_beside({"when", "labels", "gpu"});
     Machine machine;
@@ -57,7 +88,7 @@ void read_machine(const Entry& entry, std::vector<Machine>& machines) {
 void read_emit(Reader& reader, const Node& key, const Node& node) {
     const Entry entry(reader, key, node);
     if (!entry.is_map("{machines: [...]}")) return;
-    entry.refuse_keys_beside({"tool", "machines"});
+    entry.refuse_keys_beside({"tool", "machines", "registry", "kubernetes", "slurm"});
     auto& emit = reader.matrix.emit;
     std::string tool;
     entry.optional("tool", tool, kToolForm, is_tool);
@@ -65,6 +96,10 @@ void read_emit(Reader& reader, const Node& key, const Node& node) {
         emit.commit = tool.substr(tool.size() - kCommitDigits);
         emit.tool = tool.substr(0, tool.size() - kCommitDigits - 1);
     }
+    entry.optional("registry", emit.registry, "a registry prefix such as registry.example.org/team",
+                   syntax::is_registry_prefix);
+    if (const auto* kubernetes = entry.find("kubernetes")) read_kubernetes(entry, *kubernetes, emit);
+    if (const auto* slurm = entry.find("slurm")) read_slurm(entry, *slurm, emit);
     const auto* machines = entry.find("machines");
     if (machines == nullptr) return;
     entry.each_map(*machines, kMachineExample,

@@ -216,8 +216,13 @@ Json sections() {
             {"mirrors", or_nothing(map_of(word()))},
             {"images", or_nothing(list_of(image()))},
             {"services", or_nothing(list_of(service()))},
-            {"emit", or_nothing(object({{"tool", word("the git URL of cudamatrix, @ and a commit")},
-                                        {"machines", list_of(machine())}}))}};
+            {"emit",
+             or_nothing(object({{"tool", word("the git URL of cudamatrix, @ and a commit")},
+                                {"machines", list_of(machine())},
+                                {"registry", word("where clusters find the images")},
+                                {"kubernetes", object({{"namespace", word()}, {"queue", word()}})},
+                                {"slurm", object({{"start", one_of({"run", "pyxis", "apptainer", "podman"})},
+                                                  {"partition", word()}})}}))}};
 }
 
 }  // namespace

@@ -78,13 +78,9 @@ std::size_t served(const ImagePlan& plan) {
     return cells;
 }
 
-bool holds_cuda(const Image& image) {
-    return !image.cuda.empty() || (!image.torch.empty() && image.torch_cuda != "None");
-}
-
 // `wanted` is for images with CUDA; a runner with a GPU is too dear for the others.
 std::string runner_of(const Image& image, std::string_view wanted) {
-    if (!wanted.empty() && holds_cuda(image)) return std::string(wanted);
+    if (!wanted.empty() && image.holds_cuda()) return std::string(wanted);
     return image.arch == "aarch64" ? "ubuntu-24.04-arm" : "ubuntu-latest";
 }
 

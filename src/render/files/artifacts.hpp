@@ -32,6 +32,9 @@ inline constexpr std::string_view kProofFile = "proof.Dockerfile";
 /// What the reference of an image ends with that it gives.
 inline constexpr std::string_view kProofEnding = "-proof";
 
+/// Where a proof has the program that runs the tests.
+inline constexpr std::string_view kSuiteProgram = "/opt/cudamatrix/bin/suite";
+
 /// On images: RenderedImage::inputs (of a proof proof_inputs), by which a current one is told.
 inline constexpr std::string_view kInputsLabel = "io.cudamatrix.inputs";
 

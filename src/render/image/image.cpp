@@ -16,6 +16,10 @@ std::vector<std::string> Image::references() const {
     return out;
 }
 
+bool Image::holds_cuda() const {
+    return !cuda.empty() || (!torch.empty() && torch_cuda != "None");
+}
+
 bool Image::compiles_beside() const {
     return cuda.empty() && !suite_cuda.empty();
 }

@@ -116,6 +116,8 @@ struct Image {
     /// Where services mount named volumes: the image's user must be able to write there.
     std::vector<std::string> folders;
 
+    /// Whether a GPU serves it: it holds a toolkit, or a torch with CUDA.
+    [[nodiscard]] bool holds_cuda() const;
     /// Whether `suite_cuda` is a toolkit that the image itself does not get.
     [[nodiscard]] bool compiles_beside() const;
     /// The bases that a registry has, in canonical form ("docker.io/nvidia/cuda:TAG"), without doubles: each

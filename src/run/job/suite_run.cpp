@@ -156,6 +156,13 @@ std::string why_another_gpu(const engine::Gpu& gpu, const Cell& cell, const Cell
                        device.compute);
 }
 
+ContainerNeeds needs_of(const Image& image, const CellDevice& device) {
+    ContainerNeeds needs;
+    if (!image.torch.empty()) needs = {8192, 256};
+    if (device.shm_mib != 0) needs.shm_mib = device.shm_mib;
+    return needs;
+}
+
 GpuChoice choose_gpu(const std::vector<engine::Gpu>& gpus, const Cell& cell, const CellDevice& device) {
     GpuChoice choice;
     for (const auto& gpu : gpus) {

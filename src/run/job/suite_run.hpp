@@ -52,6 +52,13 @@ struct CellDevice {
 };
 [[nodiscard]] CellDevice cell_device(const Facts& facts, const Cell& cell);
 
+/// What a container of the suite gets.
+struct ContainerNeeds {
+    unsigned memory_mib = 4096;
+    unsigned shm_mib = 64;
+};
+[[nodiscard]] ContainerNeeds needs_of(const Image& image, const CellDevice& device);
+
 /// What keeps the GPU from being the cell's: "its driver is 570.86.15, the cell's 550.54.15"; empty: nothing.
 [[nodiscard]] std::string why_another_gpu(const engine::Gpu& gpu, const Cell& cell, const CellDevice& device);
 

@@ -13,7 +13,6 @@
 namespace cudamatrix::job {
 namespace {
 
-constexpr const char* kSuiteProgram = "/opt/cudamatrix/bin/suite";
 constexpr unsigned kMostCpus = 4;          // of one container: others work beside it
 constexpr std::size_t kFailingTests = 20;  // failing tests of a cell that are told at once
 
@@ -165,7 +164,6 @@ StepResult TestSteps::prove(const Attempt& attempt, const Tell& tell) {
 }
 
 engine::RunRequest TestSteps::request_for(const Attempt& attempt) const {
-    const bool torch = !attempt.image->torch.empty();
     // By its id it is the image that was looked at, whatever its tag is by then.
     const auto& id = work_.present(attempt.index).proof.info.id;
     engine::RunRequest request;
@@ -178,9 +176,9 @@ engine::RunRequest TestSteps::request_for(const Attempt& attempt) const {
     request.arguments.insert(request.arguments.end(), {"--run", job_.settings.run_id});
     request.environment = {{"HOME", "/tmp"}};
     request.gpu = attempt.gpu.index;
-    request.shm_mib = torch ? 256 : 64;
-    if (attempt.device.shm_mib != 0) request.shm_mib = attempt.device.shm_mib;
-    request.memory_mib = torch ? 8192 : 4096;
+    const auto needs = needs_of(*attempt.image, attempt.device);
+    request.shm_mib = needs.shm_mib;
+    request.memory_mib = needs.memory_mib;
     // An engine refuses more than its machine has, and of another machine nobody knows here how many
     // these are.
     if (!job_.engine.remote) request.cpus = std::clamp(std::thread::hardware_concurrency(), 1U, kMostCpus);

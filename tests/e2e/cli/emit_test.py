@@ -10,7 +10,7 @@ import unittest
 from cli import TESTS, TWO, Cli
 
 EXAMPLE = TESTS.parent / "examples/ci"
-TARGETS = ["github", "gitlab", "buildkite", "jenkins", "bake"]
+TARGETS = ["github", "gitlab", "buildkite", "jenkins", "kubernetes", "slurm", "bake"]
 SCHEMAS = {"github": ["vendor.github-workflows"], "gitlab": ["vendor.gitlab-ci", "--data-transform", "gitlab-ci"], "buildkite": ["vendor.buildkite"]}
 MACHINES = """emit:
   machines:
@@ -68,6 +68,10 @@ class Emit(Cli):
                     scripts += ["\n".join(job["script"]) for job in jobs if isinstance(job, dict) and "script" in job]
                 else:
                     scripts += [step["command"].replace("$$", "$") for step in as_data(self.dir / "ci" / name)["steps"] if step.get("command")]
+            shutil.rmtree(self.dir / "ci")
+        for start in ("run", "pyxis", "apptainer", "podman"):
+            matrix = TWO + TOOL.replace("emit:\n", "emit:\n  registry: registry.example.org/team\n  slurm: {start: %s}\n" % start)
+            scripts += [content for name, content in self.emit("slurm", matrix).items() if name.endswith(".sbatch")]
             shutil.rmtree(self.dir / "ci")
         scripts += re.findall(r"sh '''\n(.*?)'''", self.emit("jenkins", TWO + TOOL)["cudamatrix-good.Jenkinsfile"], re.DOTALL)
         self.assertGreater(len(scripts), 30)

@@ -9,6 +9,7 @@
 #include "base/sha256.hpp"
 #include "base/text.hpp"
 #include "emit/emitters.hpp"
+#include "knowledge/facts/lookup.hpp"
 #include "unit/render/planned.hpp"
 
 namespace cudamatrix::test {
@@ -40,10 +41,21 @@ struct EmitInput {
             for (std::size_t i = 0; i < made.plan.images.size(); ++i) {
                 const auto& of_image = made.plan.images[i].cells;
                 if (std::find(of_image.begin(), of_image.end(), id) != of_image.end())
-                    out.cells.push_back({id, &cell, i});
+                    out.cells.push_back({id, &cell, i, test_of(id, cell)});
             }
         }
         return out;
+    }
+
+    [[nodiscard]] emit::ClusterTest test_of(const std::string& id, const Cell& cell) const {
+        emit::ClusterTest test;
+        test.arguments = {"run", "--cell", id, "--run", sha256(id).substr(0, 16)};
+        test.gpu = true;
+        if (const auto* gpu = cell.get(Field::gpu)) {
+            if (const auto known = lookup::gpu(facts, gpu->text)) test.compute = known->text("compute");
+        }
+        if (const auto* driver = cell.get(Field::driver)) test.driver = driver->text;
+        return test;
     }
 
     Planned made;

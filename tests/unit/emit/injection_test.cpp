@@ -24,6 +24,9 @@ build: {base_from: auto, network: host, ca_bundle: /etc/ssl/site-ca.pem, netrc: 
 mirrors: {pypi: "https://wheels.example.org/simple", docker.io: registry.example.org/hub}
 images: [{name: app, when: {gpu: [T4, H100]}, apt: [git], env: {A: "b"}}]
 emit:
+  registry: registry.example.org/team
+  kubernetes: {namespace: tests, queue: team-a}
+  slurm: {start: pyxis, partition: gpu}
   tool: https://git.example.org/tools/cudamatrix@0123456789abcdef0123456789abcdef01234567
   machines:
     - {when: {gpu: T4}, labels: [self-hosted, gpu-t4], gpu: true}

@@ -14,6 +14,7 @@ const std::string kMatrix =
 set: {family: debian}
 )";
 const std::string kMachines = kMatrix + R"(emit:
+  registry: registry.example.org/team
   machines:
     - {when: {gpu: T4}, labels: [self-hosted, gpu-t4], gpu: true}
     - {when: {gpu: [T4, H100]}, labels: [gpu-h100], gpu: true}
@@ -151,6 +152,70 @@ TEST_CASE("two images that would be one target of bake are refused") {
     made.made.plan.images[0].id = "a.b";
     made.made.plan.images[1].id = "a_b";
     CHECK(refused(made.input(), "bake") == "two images would be the target a_b of bake");
+}
+
+TEST_CASE("a cluster needs a registry") {
+    const EmitInput made(test::planned(kMatrix));
+    CHECK(refused(made.input(), "kubernetes") ==
+          "emit kubernetes starts images that a registry has, and emit: names none");
+    CHECK(emit::write_all(*emit::emitter_named("slurm"), made.input()).ok());
+    const EmitInput pyxis(test::planned(kMatrix + "emit: {slurm: {start: pyxis}}\n"));
+    CHECK(refused(pyxis.input(), "slurm") ==
+          "emit slurm starts images that a registry has, and emit: names none");
+}
+
+TEST_CASE("the name of an image in a cluster is made of what went into it") {
+    EmitInput made(test::planned(kMachines));
+    made.rendered[0].inputs = "0123456789abcdef0123";
+    made.rendered[0].proof_inputs = "fedcba9876543210fedc";
+    CHECK(emit::cluster_reference(made.input(), 0, false) ==
+          "registry.example.org/team/cudamatrix/test:debian12-cu11.8.0-0123456789ab");
+    CHECK(emit::cluster_reference(made.input(), 0, true) ==
+          "registry.example.org/team/cudamatrix/test:debian12-cu11.8.0-fedcba987654-proof");
+}
+
+TEST_CASE("each way to start an image is hardened, and every cell of a task is tried") {
+    struct Case {
+        std::string start;
+        std::vector<std::string> words;
+    };
+    for (const auto& each : std::vector<Case>{
+             {"pyxis",
+              {"srun --container-image=docker://registry.example.org/team/cudamatrix/test:",
+               "--no-container-mount-home"}},
+             {"apptainer",
+              {"apptainer exec --containall --no-home --no-privs --nv docker://registry.example.org/"}},
+             {"podman",
+              {"podman run --rm --network none --read-only",
+               "--cap-drop ALL --security-opt no-new-privileges", "--user 65532:65532",
+               "--device nvidia.com/gpu=all", "--entrypoint /opt/cudamatrix/bin/suite"}}}) {
+        CAPTURE(each.start);
+        const EmitInput made(test::planned(
+            kMatrix + "emit: {registry: registry.example.org/team, slurm: {start: " + each.start + "}}\n"));
+        const auto files = emit::write_all(*emit::emitter_named("slurm"), made.input());
+        REQUIRE(files.ok());
+        REQUIRE(files->size() == 1);
+        const auto& script = files->front().content;
+        for (const auto& word : each.words)
+            CHECK_MESSAGE(script.find(word) != std::string::npos, word);
+        std::size_t lines = 0;
+        for (const auto& line : text::split(script, '\n')) {
+            if (!line.ends_with(" || code=$?")) continue;
+            ++lines;
+            CHECK(line.find(" run --cell drv580.65.06-") != std::string::npos);
+        }
+        CHECK(lines == 6);
+        CHECK(script.ends_with("esac\nexit \"$code\"\n"));
+    }
+}
+
+TEST_CASE("a part of the cells is named, one by one") {
+    const EmitInput made(test::planned(kMatrix));
+    auto input = made.input();
+    input.is_part = true;
+    input.cells.erase(input.cells.begin() + 1, input.cells.end());
+    CHECK(shown(emit::tasks_of(input)) ==
+          "debian12-cu11.8.0: image 0, cells [drv580.65.06-t4-cu11.8.0-debian], labels [], after []\n");
 }
 
 TEST_CASE("every emitter writes the same bytes twice, plain names, and one file to begin with") {

@@ -74,6 +74,8 @@ TEST_CASE("the schema has the keys of the reader, no more and no fewer") {
         {top["emit"]["anyOf"][0]["properties"], "emit: {? : 1}"},
         {top["emit"]["anyOf"][0]["properties"]["machines"]["items"]["properties"],
          "emit: {machines: [{? : 1}]}"},
+        {top["emit"]["anyOf"][0]["properties"]["kubernetes"]["properties"], "emit: {kubernetes: {? : 1}}"},
+        {top["emit"]["anyOf"][0]["properties"]["slurm"]["properties"], "emit: {slurm: {? : 1}}"},
         {ulimits, "services: [{name: a, ulimits: {? : 1}}]"},
         {ulimits["memlock"]["anyOf"][1]["properties"], "services: [{name: a, ulimits: {memlock: {? : 1}}}]"},
         {item("services")["healthcheck"]["anyOf"][1]["properties"],

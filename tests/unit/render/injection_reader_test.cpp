@@ -46,7 +46,8 @@ build: {base_from: auto, network: host, ca_bundle: /etc/ssl/site-ca.pem, cache: 
 mirrors: {pypi: "https://wheels.example.org/simple", docker.io: registry.example.org/hub, debian: "https://apt.example.org/debian",
           ubuntu: "https://apt.example.org/ubuntu"}
 emit: {tool: "https://git.example.org/cudamatrix@0123456789abcdef0123456789abcdef01234567",
-       machines: [{when: {gpu: T4}, labels: [gpu-t4], gpu: true}]}
+       machines: [{when: {gpu: T4}, labels: [gpu-t4], gpu: true}], registry: registry.example.org/team,
+       kubernetes: {namespace: tests, queue: team-a}, slurm: {start: pyxis, partition: gpu}}
 )";
 constexpr std::string_view kAttacked = R"(version: 1
 include:
