@@ -16,9 +16,15 @@ constexpr Column kCiLimits[] = {
     {"most", Kind::number, Form::scalar, kRequired},
 };
 
+constexpr Column kGpuProducts[] = {
+    {"product", Kind::text, Form::scalar, kRequired},
+    {"gpu", Kind::text, Form::scalar, kRequired, "gpus.name"},
+};
+
 constexpr Schema kCiSchemas[] = {
     {"ci_actions", "ci-action-*", kCiActions},
     {"ci_limits", "ci-limit-{system}-{of}", kCiLimits},
+    {"gpu_products", "gpu-product-*", kGpuProducts},
 };
 
 }  // namespace
