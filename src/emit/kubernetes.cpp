@@ -28,20 +28,29 @@ std::string object_name(std::string_view text) {
     return fmt::format("{}-{}", name, sha256(text).substr(0, digits));
 }
 
-Json expression(std::string_view label, std::vector<std::string> values) {
-    return {{"key", label}, {"operator", "In"}, {"values", std::move(values)}};
+Json expression(std::string_view label, std::vector<std::string> values, std::string_view how = "In") {
+    return {{"key", label}, {"operator", how}, {"values", std::move(values)}};
 }
 
-// Values of nvidia.com/gpu.product under which nodes show the GPU; none where no fact has seen one.
-std::vector<std::string> products_of(const Facts& facts, const Cell& cell) {
-    std::vector<std::string> products;
-    const auto* gpu = cell.get(Field::gpu);
+// By nvidia.com/gpu.product: one of those under which nodes show the GPU; where no fact has seen it, none of
+// those of other GPUs that its compute capability does not tell from it. Nothing where neither is known.
+std::optional<Json> product_of(const Facts& facts, const WantedCell& wanted) {
+    const auto* gpu = wanted.cell->get(Field::gpu);
     const auto known = gpu == nullptr ? std::nullopt : lookup::gpu(facts, gpu->text);
-    if (!known) return products;
+    if (!known) return std::nullopt;
+    std::vector<std::string> own, others;
     for (const auto& row : facts.rows("gpu_products")) {
-        if (row.text("gpu") == known->text("name")) products.emplace_back(row.text("product"));
+        const auto other = lookup::gpu(facts, row.text("gpu"));
+        if (other && other->id() == known->id())
+            own.emplace_back(row.text("product"));
+        else if (other && other->text("compute") == known->text("compute"))
+            for (const auto* sharing : {"", "-SHARED"})
+                others.push_back(fmt::format("{}{}", row.text("product"), sharing));
     }
-    return products;
+    constexpr std::string_view label = "nvidia.com/gpu.product";
+    if (!own.empty()) return expression(label, std::move(own));
+    if (!others.empty()) return expression(label, std::move(others), "NotIn");
+    return std::nullopt;
 }
 
 // What a node has to have, in the labels that are current (those of cuda.driver.* are deprecated).
@@ -49,13 +58,13 @@ Json node_of(const Input& input, const WantedCell& wanted) {
     const auto& image = input.images[wanted.image];
     Json out = Json::array({expression("kubernetes.io/arch", {image.arch == "aarch64" ? "arm64" : "amd64"})});
     if (!wanted.test.gpu) return out;
-    out.push_back(expression("nvidia.com/gpu.present", {"true"}));
     if (const auto dot = wanted.test.compute.find('.'); dot != std::string::npos) {
         out.push_back(expression("nvidia.com/gpu.compute.major", {wanted.test.compute.substr(0, dot)}));
         out.push_back(expression("nvidia.com/gpu.compute.minor", {wanted.test.compute.substr(dot + 1)}));
     }
-    if (auto products = products_of(input.facts, *wanted.cell); !products.empty())
-        out.push_back(expression("nvidia.com/gpu.product", std::move(products)));
+    if (wanted.test.compute.empty())
+        out.push_back({{"key", "nvidia.com/gpu.product"}, {"operator", "Exists"}});
+    if (auto product = product_of(input.facts, wanted)) out.push_back(std::move(*product));
     const auto& driver = wanted.test.driver;
     if (driver.empty()) return out;
     const bool is_branch = driver.find('.') == std::string::npos;
@@ -100,7 +109,7 @@ Json container(const Input& input, const Kind& kind) {
     }
     Json limits{
         {"cpu", "4"}, {"memory", fmt::format("{}Mi", memory + shm + kTmpMib)}, {"ephemeral-storage", "1Gi"}};
-    if (kind.cells.front()->test.gpu) limits["nvidia.com/gpu"] = 1;
+    if (kind.cells.front()->test.gpu) limits["nvidia.com/gpu"] = "1";
     return {{"name", "suite"},
             {"image", cluster_reference(input, kind.image, true)},
             {"imagePullPolicy", "IfNotPresent"},
