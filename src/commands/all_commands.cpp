@@ -21,7 +21,7 @@ the same for a pull request, --format github annotates it. --format sarif is for
 code scanning (SARIF 2.1.0): error stays error, unknown and degraded are warning,
 ends of life, notes and what is waived are note. Run it in the repository's root.
 --step-summary also puts the Markdown on the page of the job, as `diff`, `review`,
-`render`, `build`, `test`, `run` and `report` do.
+`render`, `build`, `test`, `run`, `report` and `collect` do.
 
 Add your own checks under `rules:` in the matrix file. Waive a finding under
 `waive:`, with a reason and an end date. --out DIR also writes the report to

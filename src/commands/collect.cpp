@@ -13,6 +13,7 @@ struct CollectOptions {
 };
 
 Result<ExitCode> perform(const CollectOptions& options, const World& world) {
+    CM_TRY(options.image.step_summary.ready(world));
     CM_TRY_ASSIGN(const auto loaded, load_for_images(options.image, world));
     CM_TRY_ASSIGN(const auto settings, run_settings(options.image, *loaded, world));
     CM_TRY(use_fixes_that_work(*loaded, world));
@@ -29,6 +30,7 @@ Result<ExitCode> perform(const CollectOptions& options, const World& world) {
     };
     print(write({world.colour_out, world.columns}));
     if (!options.image.out.empty()) CM_TRY(write_report(options.image.out, "collected", name, write({})));
+    CM_TRY(options.image.step_summary.append(world, [&] { return report::run_markdown(collected.report); }));
     return static_cast<ExitCode>(collected.report.exit_code);
 }
 
@@ -41,6 +43,7 @@ Action add_collect(const Arguments& app) {
                    "report.json of `run`, a log with what the suite printed, or a folder with such files")
         .required();
     add_format(app, options->image.format, report::names_of(report::run_formats()));
+    options->image.step_summary.add(app);
     options->image.add_build(app);
     options->image.add_gpu_demand(app);
     options->image.add_level(app);

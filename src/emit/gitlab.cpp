@@ -26,20 +26,24 @@ Json job_of(const Input& input, const Task& task) {
     return job;
 }
 
-Json child(const Input& input, const std::vector<Task>& tasks) {
+// Of one child among several the others have the rest of the plan.
+std::string summary_line(const Input& input, bool is_alone) {
+    const auto folder = results_folder(input);
+    if (is_alone) return collect_line(input, folder, "markdown");
+    return fmt::format("cudamatrix report {}/*/report.json --accept-static --format markdown --out summary",
+                       folder);
+}
+
+Json child(const Input& input, const std::vector<Task>& tasks, bool is_alone) {
     Json document{{"stages", Json::array({"images", "summary"})}};
     for (const auto& task : tasks)
         append_member(document, task.name, job_of(input, task));
     // The files of all jobs of the stage before are there.
-    append_member(
-        document, "summary of results",
-        {{"stage", "summary"},
-         {"when", "always"},
-         {"script",
-          script_of(input, {fmt::format("cudamatrix report {}/*/report.json --accept-static --format "
-                                        "markdown --out summary",
-                                        results_folder(input))})},
-         {"artifacts", {{"when", "always"}, {"paths", Json::array({"summary/"})}}}});
+    append_member(document, "summary of results",
+                  {{"stage", "summary"},
+                   {"when", "always"},
+                   {"script", script_of(input, {summary_line(input, is_alone)})},
+                   {"artifacts", {{"when", "always"}, {"paths", Json::array({"summary/"})}}}});
     return document;
 }
 
@@ -67,7 +71,9 @@ Result<std::vector<Artifact>> gitlab(const Input& input) {
     std::vector<Artifact> files;
     files.push_back({file_stem(input) + ".yml", yaml_text(head, parent(input, shards.size())), {}});
     for (std::size_t i = 0; i < shards.size(); ++i)
-        files.push_back({file_stem(input, i + 1) + ".yml", yaml_text(head, child(input, shards[i])), {}});
+        files.push_back({file_stem(input, i + 1) + ".yml",
+                         yaml_text(head, child(input, shards[i], shards.size() == 1)),
+                         {}});
     CM_TRY(check_size(files, limit_of(input.facts, "gitlab", "bytes"), "GitLab"));
     return files;
 }

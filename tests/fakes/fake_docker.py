@@ -133,6 +133,21 @@ def build(argv):
         add_images(argv, target, digest)
 
 
+def bake(argv):
+    """Builds the named targets of its files, as `build` would with what is in them."""
+    if os.environ.get("FAKE_DOCKER_BUILDX") != "1" or fault("bake_fails"):
+        fail("ERROR: failed to solve: the cache does not answer")
+    targets = {}
+    for name in values(argv, "--file"):
+        with open(name, encoding="utf-8") as document:
+            for target, members in json.load(document)["target"].items():
+                targets.setdefault(target, {}).update(members)
+    for target in [targets[word] for word in argv if word in targets]:
+        words = [word for tag in target["tags"] for word in ("--tag", tag)]
+        words += [word for key, value in target["labels"].items() for word in ("--label", f"{key}={value}")]
+        build([*words, *(["--file", target["dockerfile"]] if "dockerfile" in target else []), target["context"]])
+
+
 def add_images(argv, target, digest):
     images = load_images()
     for tag in values(argv, "--tag"):
@@ -291,6 +306,11 @@ def main(argv):
     elif argv[:2] == ["buildx", "inspect"]:
         if argv[2] not in os.environ.get("FAKE_DOCKER_BUILDERS", "").split(","):
             fail(f'ERROR: no builder "{argv[2]}" found')
+    elif argv[:2] == ["buildx", "create"]:
+        if os.environ.get("FAKE_DOCKER_BUILDX") != "1":
+            fail("docker: 'buildx' is not a docker command.")
+    elif argv[:2] == ["buildx", "bake"]:
+        bake(argv)
     elif argv == ["--version"]:
         print("buildah version 1.28.2 (image-spec 1.1.0-rc2, runtime-spec 1.0.2-dev)")
     elif PODMAN and argv == ["info", "--format", "json"]:

@@ -100,6 +100,7 @@ class Github(Cli):
         for command in (["check", name], ["diff", name, name], ["review", name], ["render", name, "--out", "o"], ["build", name, "--out", "o"],
                         ["test", name, "--out", "o"], ["run", name, "--out", "o"], ["report", "none.json"]):
             self.assertEqual(self.refused(*command, "--step-summary", env={"GITHUB_STEP_SUMMARY": ""}), says)
+        self.refused("collect", name, "none", "--step-summary", env={"GITHUB_STEP_SUMMARY": ""}, says=says)
         self.assertFalse((self.dir / "o").exists())
         summary = {"GITHUB_STEP_SUMMARY": str(self.dir / "summary")}
         for command in (["check", name, "--summary"], ["check", name, "--against-lock"], ["render", name, "--check"], ["render", name, "--explain", "index.json"],
