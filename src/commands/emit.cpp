@@ -74,13 +74,35 @@ void tell_unpinned(const job::Plan& plan, const Matrix& matrix, const World& wor
     fmt::print(stderr, "{}", render(note, {}, world.colour_err));
 }
 
-std::vector<std::string> again(const EmitOptions& options, const std::string& folder) {
-    std::vector<std::string> words{"cudamatrix", "emit", options.target, options.image.input.matrix,
-                                   "--out",      folder};
-    if (options.split != 0) words.insert(words.end(), {"--split", std::to_string(options.split)});
-    for (const auto& results : options.missing)
-        words.insert(words.end(), {"--missing", results});
+// What was typed and decides what cells and images there are: every command of the pipeline gets it, too.
+emit::Typed typed(const EmitOptions& options) {
+    emit::Typed words;
+    const auto& input = options.image.input;
+    const auto add = [](std::vector<std::string>& into, const char* name, const std::string& value) {
+        if (!value.empty()) into.insert(into.end(), {name, value});
+    };
+    add(words.judging, "--facts", input.facts);
+    add(words.judging, "--on", input.on);
+    for (const auto& value : input.overrides)
+        add(words.judging, "--override", value);
+    add(words.rendering, "--templates", options.image.templates);
     return words;
+}
+
+ExitCode compare(const emit::Input& input, const EmitOptions& options, std::vector<Drift> drift,
+                 std::size_t files, const report::ToolInfo& tool, const World& world) {
+    report::DriftReport report{input.matrix.name,
+                               input.folder,
+                               std::move(drift),
+                               files,
+                               {},
+                               tool,
+                               {world.colour_out, world.columns}};
+    report.fix = emit::emit_words(input, options.target);
+    for (const auto& results : options.missing)
+        report.fix.insert(report.fix.end(), {"--missing", results});
+    print(report::format_named(report::drift_formats(), options.image.format)->write(report));
+    return report.drift.empty() ? ExitCode::success : ExitCode::findings;
 }
 
 Result<ExitCode> perform(const EmitOptions& options, const World& world) {
@@ -103,9 +125,12 @@ Result<ExitCode> perform(const EmitOptions& options, const World& world) {
                             settings.out.generic_string(),
                             folder,
                             options.split,
-                            missing.has_value()};
+                            missing.has_value(),
+                            typed(options)};
+    const auto& format = *report::format_named(report::emit_formats(), options.image.format);
+    const auto tool = tool_info(loaded->facts, loaded->today);
     if (missing && input.cells.empty()) {
-        print(fmt::format("{}: every cell was answered, there is nothing to emit\n", name));
+        print(format.write({name, options.target, folder, {}, 0, 0, 0, 0, {}, tool}));
         return ExitCode::success;
     }
     if (plan.images.empty())
@@ -113,18 +138,9 @@ Result<ExitCode> perform(const EmitOptions& options, const World& world) {
                              "cudamatrix check says why");
     CM_TRY_ASSIGN(const auto files, emit::write_all(emitter, input));
     const auto list = fmt::format("{}-{}-{}", kOwnedFile, name, options.target);
-    const auto tool = tool_info(loaded->facts, loaded->today);
     if (options.check) {
         CM_TRY_ASSIGN(auto drift, compare_artifacts(folder, files, {}, list));
-        const report::DriftReport report{name,
-                                         folder,
-                                         std::move(drift),
-                                         files.size(),
-                                         again(options, folder),
-                                         tool,
-                                         {world.colour_out, world.columns}};
-        print(report::format_named(report::drift_formats(), options.image.format)->write(report));
-        return report.drift.empty() ? ExitCode::success : ExitCode::findings;
+        return compare(input, options, std::move(drift), files.size(), tool, world);
     }
     tell_unpinned(plan, loaded->matrix, world);
     WriteOptions write;
@@ -143,7 +159,7 @@ Result<ExitCode> perform(const EmitOptions& options, const World& world) {
                               tool};
     for (const auto& file : files)
         report.files.push_back(file.path.generic_string());
-    print(report::format_named(report::emit_formats(), options.image.format)->write(report));
+    print(format.write(report));
     return ExitCode::success;
 }
 

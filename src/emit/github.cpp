@@ -108,12 +108,11 @@ class Workflow {
     // Verdicts that moved since the lock, and whether this very file is what the matrix gives.
     Json check_job() {
         auto steps = first_steps();
-        const auto file = pasted(input_.matrix.path);
+        const auto check = command_on_matrix(input_, "check");
         steps.push_back(
-            run("Judge the matrix",
-                fmt::format("cudamatrix check {} --format github --step-summary || test $? -eq 1\n"
-                            "cudamatrix check {} --against-lock\n",
-                            file, file)));
+            run("Judge the matrix", fmt::format("{} --format github --step-summary || test $? -eq 1\n"
+                                                "{} --against-lock\n",
+                                                check, check)));
         steps.push_back(
             run("Compare this workflow with the matrix", emit_line(input_, "github") + " --check\n"));
         return {{"runs-on", kRunner}, {"timeout-minutes", kMinutes}, {"steps", std::move(steps)}};
@@ -189,28 +188,29 @@ class Workflow {
 
     // The targets are named as emit bake does it: by the image's id without dots.
     [[nodiscard]] std::string bake_script() const {
-        const auto matrix = pasted(input_.matrix.path);
         const auto folder = input_.runs + "/bake";
+        const auto emit = command_on_matrix(input_, "emit bake");
         const bool host = input_.matrix.build.network == "host";
         return fmt::format(
             "docker buildx inspect cudamatrix > /dev/null 2>&1 ||\n  docker buildx create --name cudamatrix --driver docker-container{}\n"
-            "cudamatrix build {} --only \"$IMAGE\" --prepare --out {}\n"
-            "cudamatrix emit bake {} --out {}\n"
+            "{} --only \"$IMAGE\" --prepare --out {}\n"
+            "{} --out {}\n"
             "target=\"${{IMAGE//./_}}\"\n"
             "sets=(--set \"$target-proof.cache-to=type=gha,mode=max,scope=$IMAGE\")\n"
             "for scope in $IMAGE $AFTER; do sets+=(--set \"*.cache-from=type=gha,scope=$scope\"); done\n"
             "docker buildx bake --builder cudamatrix --load{} --file {}/docker-bake.json \\\n"
             "  --file {}/docker-bake.linked.json \"${{sets[@]}}\" \"$target\" \"$target-proof\"\n",
-            host ? " --buildkitd-flags '--allow-insecure-entitlement network.host'" : "", matrix, input_.runs,
-            matrix, folder, host ? " --allow network.host" : "", folder, folder);
+            host ? " --buildkitd-flags '--allow-insecure-entitlement network.host'" : "",
+            command_on_matrix(input_, "build"), input_.runs, emit, folder,
+            host ? " --allow network.host" : "", folder, folder);
     }
 
     [[nodiscard]] std::string run_script() const {
         return fmt::format(
             "chosen=()\n"
             "for cell in $CELLS; do chosen+=(--cell \"$cell\"); done\n"
-            "cudamatrix run {} --only \"$IMAGE\" \"${{chosen[@]}}\" --locked \"$DEMAND\" --out {}\n",
-            pasted(input_.matrix.path), input_.runs);
+            "{} --only \"$IMAGE\" \"${{chosen[@]}}\" --locked \"$DEMAND\" --out {}\n",
+            command_on_matrix(input_, "run"), input_.runs);
     }
 
     Json summary_job(const std::vector<std::string>& needs) {

@@ -41,11 +41,13 @@ std::optional<Json> product_of(const Facts& facts, const WantedCell& wanted) {
     std::vector<std::string> own, others;
     for (const auto& row : facts.rows("gpu_products")) {
         const auto other = lookup::gpu(facts, row.text("gpu"));
-        if (other && other->id() == known->id())
+        if (!other || other->text("compute") != known->text("compute")) continue;
+        if (other->id() == known->id()) {
             own.emplace_back(row.text("product"));
-        else if (other && other->text("compute") == known->text("compute"))
-            for (const auto* sharing : {"", "-SHARED"})
-                others.push_back(fmt::format("{}{}", row.text("product"), sharing));
+            continue;
+        }
+        for (const auto* sharing : {"", "-SHARED"})
+            others.push_back(fmt::format("{}{}", row.text("product"), sharing));
     }
     constexpr std::string_view label = "nvidia.com/gpu.product";
     if (!own.empty()) return expression(label, std::move(own));

@@ -129,6 +129,8 @@ std::string run_line(const Input& input, const Task& task, const std::string& ou
         words.push_back(cell);
     }
     words.insert(words.end(), {"--locked", std::string(demand_of(task)), "--out", out});
+    for (const auto* typed : {&input.typed.judging, &input.typed.rendering})
+        words.insert(words.end(), typed->begin(), typed->end());
     return command_line(words);
 }
 
@@ -145,21 +147,37 @@ std::string file_stem(const Input& input, std::size_t shard) {
     return shard == 0 ? stem : fmt::format("{}-{}", stem, shard);
 }
 
-std::string emit_line(const Input& input, std::string_view target) {
+std::vector<std::string> emit_words(const Input& input, std::string_view target) {
     std::vector<std::string> words{"cudamatrix",      "emit",  std::string(target),
                                    input.matrix.path, "--out", input.folder};
     if (input.split != 0) words.insert(words.end(), {"--split", std::to_string(input.split)});
+    for (const auto* typed : {&input.typed.judging, &input.typed.rendering})
+        words.insert(words.end(), typed->begin(), typed->end());
+    return words;
+}
+
+std::string emit_line(const Input& input, std::string_view target) {
+    return command_line(emit_words(input, target));
+}
+
+std::string command_on_matrix(const Input& input, std::string_view command) {
+    std::vector<std::string> words{"cudamatrix"};
+    for (auto& word : text::split(command, ' '))
+        words.push_back(std::move(word));
+    words.push_back(input.matrix.path);
+    words.insert(words.end(), input.typed.judging.begin(), input.typed.judging.end());
+    if (command != "check")
+        words.insert(words.end(), input.typed.rendering.begin(), input.typed.rendering.end());
     return command_line(words);
 }
 
 std::vector<std::string> check_lines(const Input& input, std::string_view target) {
-    return {command_line({"cudamatrix", "check", input.matrix.path, "--against-lock"}),
-            emit_line(input, target) + " --check"};
+    return {command_on_matrix(input, "check") + " --against-lock", emit_line(input, target) + " --check"};
 }
 
 std::string collect_line(const Input& input, const std::string& results, std::string_view format) {
-    return command_line({"cudamatrix", "collect", input.matrix.path, results, "--accept-static", "--format",
-                         std::string(format), "--out", "summary"});
+    return fmt::format("{} {} --accept-static --format {} --out summary", command_on_matrix(input, "collect"),
+                       pasted(results), format);
 }
 
 std::string command_line(const std::vector<std::string>& words) {

@@ -32,6 +32,12 @@ struct WantedCell {
     ClusterTest test = {};
 };
 
+/// Options that every command of a pipeline gets as `emit` got them.
+struct Typed {
+    std::vector<std::string> judging;    ///< of all that judge: --facts, --on, --override
+    std::vector<std::string> rendering;  ///< of all that render as well: --templates
+};
+
 /// What emitters work on; all of it outlives the call.
 struct Input {
     const Matrix& matrix;
@@ -44,6 +50,7 @@ struct Input {
     std::string folder;                            ///< where the emitted files lie, for what refers to them
     std::size_t split = 0;  ///< most tasks of one shard; 0: as many as the system takes
     bool is_part = false;   ///< `cells` are not all that the images have: of each the cells are named
+    Typed typed = {};
 };
 
 /// What one machine is asked for: one image, and the cells of it that this machine can run.
@@ -78,8 +85,12 @@ struct Task {
 /// "cudamatrix-NAME", and of a shard "cudamatrix-NAME-2".
 [[nodiscard]] std::string file_stem(const Input& input, std::size_t shard = 0);
 
-/// `cudamatrix emit TARGET ...` that writes these very files.
+/// `cudamatrix emit TARGET ...` that writes these very files, in words and as a line.
+[[nodiscard]] std::vector<std::string> emit_words(const Input& input, std::string_view target);
 [[nodiscard]] std::string emit_line(const Input& input, std::string_view target);
+
+/// `cudamatrix COMMAND MATRIX`, with what was typed, as a line that can go on; "emit bake" is a command.
+[[nodiscard]] std::string command_on_matrix(const Input& input, std::string_view command);
 
 /// Lines of the first job of every pipeline: which verdicts moved since the lock, and whether the files are
 /// what the matrix gives.

@@ -6,6 +6,9 @@
 namespace cudamatrix::report {
 
 std::string emit_text(const EmitReport& report) {
+    if (report.cells == 0)
+        return fmt::format("{}: every cell was answered, there is nothing to emit\n",
+                           clipped(report.matrix, 60));
     std::string out;
     for (const auto& file : report.files)
         out += fmt::format("{}/{}\n", text::printable(report.folder), file);

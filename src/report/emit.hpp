@@ -15,8 +15,8 @@ struct EmitReport {
     std::string folder;              ///< where the files lie
     std::vector<std::string> files;  ///< in it
     std::size_t images = 0;
-    std::size_t tasks = 0;  ///< jobs that they ask for: one for each image and machine; 0: none
-    std::size_t cells = 0;
+    std::size_t tasks = 0;    ///< jobs that they ask for: one for each image and machine; 0: none
+    std::size_t cells = 0;    ///< 0: with --missing, and none is
     std::size_t changed = 0;  ///< of the files; the others were as they should be
     std::string next;         ///< what to do with them
     ToolInfo tool;

@@ -101,6 +101,28 @@ debian13-cu12.4.1-on-any
 )");
 }
 
+TEST_CASE("what was typed goes to every command of a pipeline that takes it") {
+    const EmitInput made(test::planned(kMatrix));
+    auto input = made.input();
+    input.typed = {{"--facts", "my facts", "--override", "driver=580"}, {"--templates", "mine"}};
+    const std::string judging = " --facts 'my facts' --override driver=580", rendering = " --templates mine";
+    CHECK(emit::command_on_matrix(input, "check") == "cudamatrix check matrix.yaml" + judging);
+    CHECK(emit::command_on_matrix(input, "emit bake") ==
+          "cudamatrix emit bake matrix.yaml" + judging + rendering);
+    CHECK(emit::emit_line(input, "slurm") ==
+          "cudamatrix emit slurm matrix.yaml --out ci" + judging + rendering);
+    CHECK(emit::run_line(input, emit::tasks_of(input).front(), "out") ==
+          "cudamatrix run matrix.yaml --only debian12-cu11.8.0 --locked --accept-static --out out" + judging +
+              rendering);
+    CHECK(emit::collect_line(input, "results", "junit") ==
+          "cudamatrix collect matrix.yaml" + judging + rendering +
+              " results --accept-static --format junit --out summary");
+    CHECK(emit::check_lines(input, "slurm") ==
+          std::vector<std::string>{
+              "cudamatrix check matrix.yaml" + judging + " --against-lock",
+              "cudamatrix emit slurm matrix.yaml --out ci" + judging + rendering + " --check"});
+}
+
 TEST_CASE("shards hold what --split or the system allows") {
     const EmitInput made(test::planned(kMachines));
     auto input = made.input();
