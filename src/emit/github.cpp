@@ -2,6 +2,8 @@
 // one.
 #include <algorithm>
 #include <filesystem>
+#include <map>
+#include <numeric>
 
 #include "base/text.hpp"
 #include "emit/emitters.hpp"
@@ -19,6 +21,51 @@ Json of_matrix(const char* member) {
     return fmt::format("${{{{ matrix.{} }}}}", member);
 }
 
+// Tasks of which some wait for others of the same chain, and none for those of another.
+struct Chain {
+    std::vector<Task> first, then;
+    std::vector<std::string> needs;  // of those in `then`
+};
+
+// A chain is closed when it has so many tasks: with several of them no machine waits for the slowest of all
+// that are built first.
+constexpr std::size_t kChain = 200;
+
+std::vector<Chain> chains_of(const Input& input) {
+    auto tasks = tasks_of(input);
+    std::vector<std::size_t> group(input.images.size());  // of each image another of its group, or itself
+    std::iota(group.begin(), group.end(), std::size_t{0});
+    const auto first_of = [&](std::size_t image) {
+        while (group[image] != image)
+            image = group[image] = group[group[image]];
+        return image;
+    };
+    for (const auto& task : tasks) {
+        for (const auto maker : task.after) {
+            const auto a = first_of(maker), b = first_of(task.image);
+            group[std::max(a, b)] = std::min(a, b);
+        }
+    }
+    std::map<std::size_t, std::size_t> sizes, place;  // of each group
+    for (const auto& task : tasks)
+        ++sizes[first_of(task.image)];
+    std::vector<Chain> chains(1);
+    std::size_t held = 0;
+    for (const auto& [at, size] : sizes) {
+        if (held >= kChain) {
+            chains.emplace_back();
+            held = 0;
+        }
+        held += size;
+        place[at] = chains.size() - 1;
+    }
+    for (auto& task : tasks) {
+        auto& chain = chains[place[first_of(task.image)]];
+        (task.after.empty() ? chain.first : chain.then).push_back(std::move(task));
+    }
+    return chains;
+}
+
 class Workflow {
   public:
     explicit Workflow(const Input& input) : input_(input) {}
@@ -26,12 +73,12 @@ class Workflow {
     Result<std::vector<Artifact>> write() {
         Json jobs = Json::object();
         jobs["check"] = check_job();
-        std::vector<Task> first, then;
-        for (auto& task : tasks_of(input_))
-            (task.after.empty() ? first : then).push_back(std::move(task));
+        auto chains = chains_of(input_);
         std::vector<std::string> all{"check"};
-        add_shards(jobs, "first", std::move(first), all);
-        add_shards(jobs, "then", std::move(then), all);
+        for (auto& chain : chains)
+            chain.needs = add_shards(jobs, "first", std::move(chain.first), {"check"}, all);
+        for (auto& chain : chains)
+            add_shards(jobs, "then", std::move(chain.then), chain.needs, all);
         jobs["summary"] = summary_job(all);
         CM_TRY(status_);
         const Json document{
@@ -132,19 +179,22 @@ class Workflow {
         return entry;
     }
 
-    void add_shards(Json& jobs, std::string_view name, std::vector<Task> tasks,
-                    std::vector<std::string>& all) {
-        const auto needs = all;
+    // Gives what a job needs that waits for these.
+    std::vector<std::string> add_shards(Json& jobs, std::string_view name, std::vector<Task> tasks,
+                                        const std::vector<std::string>& needs,
+                                        std::vector<std::string>& all) {
         const auto most = limit_of(input_.facts, "github", "jobs");
-        std::size_t number = 0;
+        auto added = needs;
         for (const auto& shard : in_shards(input_, std::move(tasks), most)) {
             Json include = Json::array();
             for (const auto& task : shard)
                 include.push_back(entry_of(task));
-            const auto job = fmt::format("{}-{}", name, ++number);
+            const auto job = fmt::format("{}-{}", name, ++numbers_[name]);
             jobs[job] = image_job(needs, std::move(include));
+            added.push_back(job);
             all.push_back(job);
         }
+        return added;
     }
 
     Json image_job(const std::vector<std::string>& needs, Json include) {
@@ -237,6 +287,7 @@ class Workflow {
 
     const Input& input_;
     Status status_ = Done{};
+    std::map<std::string_view, std::size_t> numbers_;  // of the jobs of each name
 };
 
 }  // namespace

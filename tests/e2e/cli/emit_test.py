@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import unittest
 
-from cli import TESTS, TWO, Cli
+from cli import NEWER, TESTS, TWO, Cli
 
 EXAMPLE = TESTS.parent / "examples/ci"
 TARGETS = ["github", "gitlab", "buildkite", "jenkins", "kubernetes", "slurm", "bake"]
@@ -103,6 +103,21 @@ class Emit(Cli):
         self.assertEqual(list(jobs), ["check", "first-1", "then-1", "then-2", "summary"])
         self.assertEqual(jobs["then-2"]["needs"], ["check", "first-1"])
         self.assertIn("--split 2 --check", json.dumps(jobs["check"]))
+
+    def test_a_job_waits_for_no_stage_of_others(self):
+        """Of many images: two groups of 210 that share a stage each are two chains of jobs."""
+        images = "".join(f'  - {{name: app{number}, env: {{APP: "{number}"}}}}\n' for number in range(210))
+        matrix = NEWER.replace('"11.8.0"', '"11.8.0", "12.4.1"').replace("os: debian12, ", "").replace('"580.65.06", ', "") + "images:\n" + images
+        jobs = as_data(self.dir / "ci" / next(iter(self.emit("github", matrix))))["jobs"]
+        self.assertEqual({name: job.get("needs") for name, job in jobs.items()}, {
+            "check": None, "first-1": ["check"], "first-2": ["check"], "then-1": ["check", "first-1"], "then-2": ["check", "first-2"],
+            "summary": ["check", "first-1", "first-2", "then-1", "then-2"]})
+        rows = {name: job["strategy"]["matrix"]["include"] for name, job in jobs.items() if "strategy" in job}
+        self.assertEqual({name: len(row) for name, row in rows.items()}, {"first-1": 1, "first-2": 1, "then-1": 209, "then-2": 209})
+        self.assertEqual(len({row["task"] for some in rows.values() for row in some}), 420)
+        for number in "12":
+            made = {row["image"] for row in rows["first-" + number]}
+            self.assertEqual({row["after"] for row in rows["then-" + number]}, made)
 
     def test_check_finds_what_moved(self):
         before = self.emit("gitlab")
