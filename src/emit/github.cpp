@@ -124,7 +124,7 @@ class Workflow {
         return step;
     }
 
-    static Json named(std::string_view name, Json step) {
+    static Json named(std::string_view name, const Json& step) {
         Json out{{"name", name}};
         out.update(step);
         return out;
