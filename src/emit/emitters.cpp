@@ -57,4 +57,10 @@ std::size_t limit_of(const Facts& facts, std::string_view system, std::string_vi
     return std::numeric_limits<std::size_t>::max();
 }
 
+std::size_t bytes_of(const Facts& facts, std::string_view system) {
+    const auto kilobytes = limit_of(facts, system, "kilobytes");
+    const auto most = std::numeric_limits<std::size_t>::max();
+    return kilobytes > most / 1000 ? most : kilobytes * 1000;
+}
+
 }  // namespace cudamatrix::emit

@@ -28,6 +28,8 @@ struct Emitter {
 
 /// The row of ci_limits; without one as much as there is.
 [[nodiscard]] std::size_t limit_of(const Facts& facts, std::string_view system, std::string_view of);
+/// Of one file (of Kubernetes: of one object), in bytes.
+[[nodiscard]] std::size_t bytes_of(const Facts& facts, std::string_view system);
 
 [[nodiscard]] Result<std::vector<Artifact>> bake(const Input& input);
 [[nodiscard]] Result<std::vector<Artifact>> buildkite(const Input& input);

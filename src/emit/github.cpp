@@ -92,7 +92,7 @@ class Workflow {
             {"jobs", std::move(jobs)}};
         std::vector<Artifact> files;
         files.push_back({file_name(), yaml_text(head_of(input_, "github"), document), {}});
-        CM_TRY(check_size(files, limit_of(input_.facts, "github", "bytes"), "GitHub"));
+        CM_TRY(check_size(files, bytes_of(input_.facts, "github"), "GitHub"));
         return files;
     }
 

@@ -74,7 +74,7 @@ Result<std::vector<Artifact>> gitlab(const Input& input) {
         files.push_back({file_stem(input, i + 1) + ".yml",
                          yaml_text(head, child(input, shards[i], shards.size() == 1)),
                          {}});
-    CM_TRY(check_size(files, limit_of(input.facts, "gitlab", "bytes"), "GitLab"));
+    CM_TRY(check_size(files, bytes_of(input.facts, "gitlab"), "GitLab"));
     return files;
 }
 

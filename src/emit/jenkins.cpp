@@ -155,7 +155,7 @@ class Pipeline {
 Result<std::vector<Artifact>> jenkins(const Input& input) {
     std::vector<Artifact> files;
     files.push_back({file_stem(input) + ".Jenkinsfile", Pipeline(input).write(), {}});
-    CM_TRY(check_size(files, limit_of(input.facts, "jenkins", "bytes"), "Jenkins"));
+    CM_TRY(check_size(files, bytes_of(input.facts, "jenkins"), "Jenkins"));
     return files;
 }
 

@@ -218,7 +218,7 @@ Result<std::vector<Artifact>> kubernetes(const Input& input) {
                              {}});
         }
         const auto document = job(input, kinds[i]);
-        if (to_text(document, false).size() > limit_of(input.facts, "kubernetes", "bytes")) {
+        if (to_text(document, false).size() > bytes_of(input.facts, "kubernetes")) {
             return input_failure(
                 fmt::format("the job of image {} is larger than what Kubernetes keeps of one object",
                             input.images[kinds[i].image].id),

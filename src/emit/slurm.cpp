@@ -113,7 +113,7 @@ Result<std::vector<Artifact>> slurm(const Input& input) {
             files.push_back(
                 {fmt::format("{}.sbatch", file_stem(input, files.size() + 1)), script_of(input, shard), {}});
     }
-    CM_TRY(check_size(files, limit_of(input.facts, "slurm", "bytes"), "Slurm"));
+    CM_TRY(check_size(files, bytes_of(input.facts, "slurm"), "Slurm"));
     return files;
 }
 

@@ -190,12 +190,12 @@ TEST_CASE("sarif: places in UTF-16 code units, whatever a file holds") {
 }
 
 TEST_CASE("sarif: files are named relative to the current folder, never from the root") {
-    CHECK(uri("matrix.yaml", "/work/team") == "matrix.yaml");
-    CHECK(uri("./a/../matrix.yaml", "/work/team") == "matrix.yaml");
-    CHECK(uri("/work/team/m/matrix.yaml", "/work/team") == "m/matrix.yaml");
-    CHECK(uri("../team/matrix.yaml", "/work/team") == "matrix.yaml");
-    CHECK(uri("../other/matrix.yaml", "/work/team") == "../other/matrix.yaml");
-    CHECK(uri("/srv/matrix.yaml", "/work/team") == "../../srv/matrix.yaml");
+    CHECK(uri("matrix.yaml", "/home/team") == "matrix.yaml");
+    CHECK(uri("./a/../matrix.yaml", "/home/team") == "matrix.yaml");
+    CHECK(uri("/home/team/m/matrix.yaml", "/home/team") == "m/matrix.yaml");
+    CHECK(uri("../team/matrix.yaml", "/home/team") == "matrix.yaml");
+    CHECK(uri("../other/matrix.yaml", "/home/team") == "../other/matrix.yaml");
+    CHECK(uri("/srv/matrix.yaml", "/home/team") == "../../srv/matrix.yaml");
     CHECK(uri("/srv/matrix.yaml", "") == "srv/matrix.yaml");
     CHECK(uri("a b%\"'\n$#?:[\xc3\xa9\xff.yaml", "/w") == "a%20b%25%22%27%0A%24%23%3F%3A%5B%C3%A9%FF.yaml");
     CHECK(uri("${{ x }}.yaml", "") == "%24%7B%7B%20x%20%7D%7D.yaml");
