@@ -61,11 +61,7 @@ Json parent(const Input& input, std::size_t shards) {
     return document;
 }
 
-}  // namespace
-
-Result<std::vector<Artifact>> gitlab(const Input& input) {
-    // One job of each child makes the summary.
-    const auto most = limit_of(input.facts, "gitlab", "jobs") - 1;
+std::vector<Artifact> pipelines(const Input& input, std::size_t most) {
     const auto shards = in_shards(input, tasks_of(input), most);
     const auto head = head_of(input, "gitlab");
     std::vector<Artifact> files;
@@ -74,7 +70,19 @@ Result<std::vector<Artifact>> gitlab(const Input& input) {
         files.push_back({file_stem(input, i + 1) + ".yml",
                          yaml_text(head, child(input, shards[i], shards.size() == 1)),
                          {}});
-    CM_TRY(check_size(files, bytes_of(input.facts, "gitlab"), "GitLab"));
+    return files;
+}
+
+}  // namespace
+
+Result<std::vector<Artifact>> gitlab(const Input& input) {
+    const auto bytes = bytes_of(input.facts, "gitlab");
+    // One job of each child makes the summary. A child that is too large for a file becomes several.
+    auto most = limit_of(input.facts, "gitlab", "jobs") - 1;
+    auto files = pipelines(input, most);
+    while (most > 1 && input.split == 0 && !check_size(files, bytes, "GitLab").ok())
+        files = pipelines(input, most /= 2);
+    CM_TRY(check_size(files, bytes, "GitLab"));
     return files;
 }
 

@@ -169,6 +169,24 @@ TEST_CASE("a file that the system would not take is refused") {
           "  fix: split the matrix file, or give fewer tasks to a file with --split\n");
 }
 
+TEST_CASE("a child pipeline of GitLab that is too large for a file becomes several") {
+    EmitInput made(test::planned(kMachines));
+    auto input = made.input();
+    // Each job names its cells: ids long enough that a few fill a file.
+    for (auto& cell : input.cells)
+        cell.id = std::string(60'000, 'a') + cell.id;
+    const auto names = [&] {
+        const auto files = emit::write_all(*emit::emitter_named("gitlab"), input);
+        std::string out;
+        for (const auto& file : files.ok() ? *files : std::vector<Artifact>{})
+            out += file.path.string() + " ";
+        return out;
+    };
+    CHECK(names() == "cudamatrix-test.yml cudamatrix-test-1.yml cudamatrix-test-2.yml ");
+    input.split = 6;
+    CHECK(names().empty());
+}
+
 TEST_CASE("two images that would be one target of bake are refused") {
     EmitInput made(test::planned(kMatrix));
     made.made.plan.images[0].id = "a.b";
