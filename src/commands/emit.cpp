@@ -116,17 +116,18 @@ Result<ExitCode> perform(const EmitOptions& options, const World& world) {
                             ? fmt::format("{}/{}", settings.out.generic_string(), options.target)
                             : options.folder;
     const auto& emitter = *emit::emitter_named(options.target);
-    const emit::Input input{loaded->matrix,
-                            loaded->facts,
-                            plan.images,
-                            plan.rendering.images,
-                            wanted_cells(run, settings, plan, missing),
-                            job::images_with_shared_stages(plan),
-                            settings.out.generic_string(),
-                            folder,
-                            options.split,
-                            missing.has_value(),
-                            typed(options)};
+    const emit::Input input{
+        loaded->matrix,
+        loaded->facts,
+        plan.images,
+        plan.rendering.images,
+        wanted_cells(run, settings, plan, missing),
+        emitter.waits ? job::images_with_shared_stages(plan) : std::vector<std::vector<std::size_t>>(),
+        settings.out.generic_string(),
+        folder,
+        options.split,
+        missing.has_value(),
+        typed(options)};
     const auto& format = *report::format_named(report::emit_formats(), options.image.format);
     const auto tool = tool_info(loaded->facts, loaded->today);
     if (missing && input.cells.empty()) {

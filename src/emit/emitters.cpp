@@ -11,7 +11,7 @@ namespace cudamatrix::emit {
 
 std::span<const Emitter> all_emitters() {
     static constexpr std::array emitters{
-        Emitter{"github", github, "commit it: GitHub runs what lies in .github/workflows"},
+        Emitter{"github", github, "commit it: GitHub runs what lies in .github/workflows", true, true},
         Emitter{"gitlab", gitlab, "commit it, and name the first file under include: of .gitlab-ci.yml"},
         Emitter{
             "buildkite", buildkite,

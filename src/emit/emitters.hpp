@@ -17,6 +17,7 @@ struct Emitter {
         const Input&);      ///< files with plain names, the one to begin with first
     std::string_view next;  ///< what to do with them
     bool has_tasks = true;  ///< false: of images alone
+    bool waits = false;     ///< tasks wait for those that make what they share: it wants Input::shared
 };
 
 [[nodiscard]] std::span<const Emitter> all_emitters();

@@ -43,11 +43,12 @@ struct Input {
     const Matrix& matrix;
     const Facts& facts;
     const std::vector<Image>& images;
-    const std::vector<RenderedImage>& rendered;    ///< rendered[i] belongs to images[i]
-    std::vector<WantedCell> cells;                 ///< in the order of the file
-    std::vector<std::vector<std::size_t>> shared;  ///< images whose builds have a stage in common
-    std::string runs;                              ///< output folder of the runs: "cudamatrix-out/NAME"
-    std::string folder;                            ///< where the emitted files lie, for what refers to them
+    const std::vector<RenderedImage>& rendered;  ///< rendered[i] belongs to images[i]
+    std::vector<WantedCell> cells;               ///< in the order of the file
+    std::vector<std::vector<std::size_t>>
+        shared;             ///< images whose builds have a stage in common; where it counts (Emitter::waits)
+    std::string runs;       ///< output folder of the runs: "cudamatrix-out/NAME"
+    std::string folder;     ///< where the emitted files lie, for what refers to them
     std::size_t split = 0;  ///< most tasks of one shard; 0: as many as the system takes
     bool is_part = false;   ///< `cells` are not all that the images have: of each the cells are named
     Typed typed = {};
