@@ -22,24 +22,13 @@ namespace cudamatrix::collect_site {
 
 using namespace session_world;
 
-inline constexpr const char* kMatrix = R"(version: 1
-name: two
-axes:
-  driver: ["550.54.15"]
-  gpu: [T4, H100]
-  cuda: ["11.8.0"]
-  os: debian12
-images:
-  - {name: a, env: {MODE: a}}
-  - {name: b, env: {MODE: b}}
-)";
 inline constexpr const char* kFix =
     "\n  fix: run it again, or collect with the matrix and lock that it was run with\n";
 
 // Where results are gathered, of a matrix that is locked.
 class Site {
   public:
-    explicit Site(const std::string& matrix = kMatrix) : world(matrix) {
+    explicit Site(const std::string& matrix = kTwoImages) : world(matrix) {
         const auto locked = world.lock();
         if (!locked.ok()) FAIL(World::render_failure(locked.failure()));
         world.settings.out = world.folder() / "plan";

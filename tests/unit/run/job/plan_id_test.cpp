@@ -12,18 +12,6 @@ using namespace cudamatrix::session_world;
 
 namespace {
 
-constexpr const char* kTwoImages = R"(version: 1
-name: two
-axes:
-  driver: ["550.54.15"]
-  gpu: [T4, H100]
-  cuda: ["11.8.0"]
-  os: debian12
-images:
-  - {name: a, env: {MODE: a}}
-  - {name: b, env: {MODE: b}}
-)";
-
 // What every cell of the plan is asked, "CELL gpu" -> the test.
 std::map<std::string, RemoteTest> asked(World& world) {
     std::map<std::string, RemoteTest> out;

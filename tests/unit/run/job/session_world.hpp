@@ -29,6 +29,17 @@ axes:
   os: debian12
 )";
 
+inline constexpr const char* kTwoImages = R"(version: 1
+name: two
+axes:
+  driver: ["550.54.15"]
+  gpu: [T4, H100]
+  cuda: ["11.8.0"]
+  os: debian12
+images:
+  - {name: a, env: {MODE: a}}
+  - {name: b, env: {MODE: b}}
+)";
 // A world of its own: a matrix file, a fake docker, a fake mmdebstrap, and what they were asked.
 class World {
   public:
