@@ -15,6 +15,9 @@ import tempfile
 import time
 
 PROGRAM, SOURCE = [pathlib.Path(a).resolve() for a in sys.argv[1:3]]
+sys.path.append(str(SOURCE / "tests/fakes"))
+import fake_site
+
 TIMES = int(sys.argv[3]) if len(sys.argv) > 3 else 8
 SEED = int(sys.argv[4]) if len(sys.argv) > 4 else 20261127
 MATRIX = """version: 1
@@ -31,11 +34,6 @@ images:
   - {name: c, env: {MODE: c}}
 """
 STAGED = (".cudamatrix-stage", ".cudamatrix-ready")  # of a render that was not committed
-APT = {"base.txt": "apt=2.6.2\nlibc6=2.36-9\n",
-       "apt-devel.txt": "Inst g++-11 (11.3.0-12 Debian:12.1/stable [amd64])\n",
-       "apt-runtime.txt": "Inst libcudart11.0 (11.8.89~11.8.0-5 Debian:12.1/stable [amd64])\n",
-       "apt-toolkit.txt": "".join(f"'http://x/{name}_1.0_amd64.deb' {name}_1.0_amd64.deb 5 SHA256:{'a' * 64}\n" for name in (
-           "nvidia-cuda-toolkit", "nvidia-cuda-dev", "libcudart11.0", "libnvvm4", "libcu++-dev", "libcub-dev", "libthrust-dev"))}
 
 
 class World:
@@ -43,20 +41,11 @@ class World:
 
     def __init__(self, root):
         self.root = pathlib.Path(root)
-        for folder in ("bin", "tools", "state/export"):
-            (self.root / folder).mkdir(parents=True)
-        for name, content in APT.items():
-            (self.root / "state/export" / name).write_text(content)
+        (self.root / "tools").mkdir(parents=True)
         (self.root / "matrix.yaml").write_text(MATRIX)
-        shutil.copy(SOURCE / "tests/fakes/fake_docker.py", self.root / "bin/docker")
-        shutil.copy(SOURCE / "kernels/registry.def", self.root / "bin/registry.def")
-        (self.root / "bin/mmdebstrap").write_text("#!/bin/sh\nfor last; do :; done\nprintf 'a distribution' > \"$last\"\n")
-        for program in ("docker", "mmdebstrap"):
-            (self.root / "bin" / program).chmod(0o755)
         for tool in ("env", "python3", "sleep", "chmod", "mkdir", "cat"):
             (self.root / "tools" / tool).symlink_to(shutil.which(tool))
-        self.environment = {"PATH": f"{self.root}/bin:{self.root}/tools", "DOCKER_HOST": "unix:///nonexistent/docker.sock",
-                            "FAKE_DOCKER_DIR": f"{self.root}/state"}
+        self.environment = {"PATH": f"{self.root}/bin:{self.root}/tools", **fake_site.install(self.root / "bin", self.root / "state")}
         self.out = self.root / "out"
 
     def start(self, *arguments):

@@ -3,7 +3,6 @@ Usage: slurm_test.py CUDAMATRIX SOURCE_DIR   (as root; needs slurmctld, slurmd, 
 import json
 import os
 import pathlib
-import shutil
 import socket
 import subprocess
 import sys
@@ -12,6 +11,9 @@ import time
 import unittest
 
 PROGRAM, SOURCE = [pathlib.Path(a).resolve() for a in sys.argv[1:3]]
+sys.path.append(str(SOURCE / "tests/fakes"))
+import fake_site
+
 MATRIX = """version: 1
 name: many
 axes: {driver: ["550.54.15"], gpu: [T4, H100], cuda: ["11.8.0"], os: debian12}
@@ -25,11 +27,6 @@ emit:
     - {when: {gpu: T4}, labels: [t4]}
     - {when: {gpu: H100}, labels: [h100]}
 """
-APT = {"base.txt": "apt=2.6.2\nlibc6=2.36-9\n",
-       "apt-devel.txt": "Inst g++-11 (11.3.0-12 Debian:12.1/stable [amd64])\n",
-       "apt-runtime.txt": "Inst libcudart11.0 (11.8.89~11.8.0-5 Debian:12.1/stable [amd64])\n",
-       "apt-toolkit.txt": "".join(f"'http://x/{name}_1.0_amd64.deb' {name}_1.0_amd64.deb 5 SHA256:{'a' * 64}\n" for name in (
-           "nvidia-cuda-toolkit", "nvidia-cuda-dev", "libcudart11.0", "libnvvm4", "libcu++-dev", "libcub-dev", "libthrust-dev"))}
 CONF = """ClusterName=test
 SlurmctldHost=localhost
 SlurmUser=root
@@ -75,10 +72,10 @@ class Slurm(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.root = pathlib.Path(folder.name)
         self.dir = self.root / "site"
-        for name in ("state", "spool-n1", "spool-n2", "site/bin", "site/engine", "site/fake/export"):
+        for name in ("state", "spool-n1", "spool-n2", "site/bin", "site/engine"):
             (self.root / name).mkdir(parents=True)
-        self.env = {"PATH": f"{self.dir}/bin:/usr/sbin:/usr/bin:/sbin:/bin", "SLURM_CONF": str(self.root / "slurm.conf"), "FAKE_DOCKER_DIR": f"{self.dir}/fake",
-                    "DOCKER_HOST": "unix:///nonexistent/docker.sock", "HOME": str(self.root)}
+        self.env = {"PATH": f"{self.dir}/bin:{self.dir}/engine:/usr/sbin:/usr/bin:/sbin:/bin", "SLURM_CONF": str(self.root / "slurm.conf"), "HOME": str(self.root),
+                    **fake_site.install(self.dir / "engine", self.dir / "fake")}
         self.start_slurm()
         self.make_site()
 
@@ -113,20 +110,13 @@ class Slurm(unittest.TestCase):
 
     def make_site(self):
         """A repository, the program, a fake docker and a fake mmdebstrap, on the folder that the nodes share."""
-        for name, content in APT.items():
-            (self.dir / "fake/export" / name).write_text(content)
         (self.dir / "bin/cudamatrix").symlink_to(PROGRAM)
-        shutil.copy(SOURCE / "tests/fakes/fake_docker.py", self.dir / "engine/docker")
-        shutil.copy(SOURCE / "kernels/registry.def", self.dir / "engine/registry.def")
         # On the second node nothing goes on before it may.
-        (self.dir / "bin/docker").write_text(f'''#!/bin/sh
+        fake_site.program(self.dir / "bin/docker", f'''#!/bin/sh
 [ "${{SLURMD_NODENAME:-}}" != n2 ] || while [ ! -e "{self.dir}/go" ]; do sleep 0.1; done
 exec "{self.dir}/engine/docker" "$@"
 ''')
-        (self.dir / "bin/mmdebstrap").write_text("#!/bin/sh\nfor last; do :; done\nprintf 'a distribution' > \"$last\"\n")
-        (self.dir / "bin/nvidia-smi").write_text("#!/bin/sh\nexit 9\n")
-        for program in ("bin/docker", "bin/mmdebstrap", "bin/nvidia-smi", "engine/docker"):
-            (self.dir / program).chmod(0o755)
+        fake_site.program(self.dir / "bin/nvidia-smi", "#!/bin/sh\nexit 9\n")
         (self.dir / "m.yaml").write_text(MATRIX)
         self.call("lock", "m.yaml", "--engine", "docker", code=0)
 

@@ -15,6 +15,7 @@ import zipfile
 
 PROGRAM = os.path.abspath(sys.argv.pop(1))
 TESTS = pathlib.Path(__file__).parents[2]
+sys.path.append(str(TESTS / "fakes"))  # for fake_site
 GOOD = """version: 1
 name: good
 axes:

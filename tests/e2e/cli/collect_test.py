@@ -5,7 +5,8 @@ import os
 import shutil
 import subprocess
 
-from cli import TESTS, Cli, main
+from cli import Cli, main
+import fake_site
 
 MATRIX = """version: 1
 name: many
@@ -15,11 +16,6 @@ images:
   - {name: a, env: {MODE: a}}
   - {name: b, env: {MODE: b}}
 """
-APT = {"base.txt": "apt=2.6.2\nlibc6=2.36-9\n",
-       "apt-devel.txt": "Inst g++-11 (11.3.0-12 Debian:12.1/stable [amd64])\n",
-       "apt-runtime.txt": "Inst libcudart11.0 (11.8.89~11.8.0-5 Debian:12.1/stable [amd64])\n",
-       "apt-toolkit.txt": "".join(f"'http://x/{name}_1.0_amd64.deb' {name}_1.0_amd64.deb 5 SHA256:{'a' * 64}\n" for name in (
-           "nvidia-cuda-toolkit", "nvidia-cuda-dev", "libcudart11.0", "libnvvm4", "libcu++-dev", "libcub-dev", "libthrust-dev"))}
 A, B = "a-debian12-cu11.8.0", "b-debian12-cu11.8.0"
 CELLS = [f"drv550.54.15-{gpu}-cu11.8.0-debian12@{name}" for name in "ab" for gpu in ("t4", "h100")]
 FIX = "  fix: run it again, or collect with the matrix and lock that it was run with\n"
@@ -28,17 +24,8 @@ FIX = "  fix: run it again, or collect with the matrix and lock that it was run 
 class Collect(Cli):
     def setUp(self):
         super().setUp()
-        for folder in ("bin", "state/export"):
-            (self.dir / folder).mkdir(parents=True)
-        for name, content in APT.items():
-            self.write(content, "state/export/" + name)
-        shutil.copy(TESTS / "fakes/fake_docker.py", self.dir / "bin/docker")
-        shutil.copy(TESTS.parent / "kernels/registry.def", self.dir / "bin/registry.def")
-        self.write("#!/bin/sh\nfor last; do :; done\nprintf 'a distribution' > \"$last\"\n", "bin/mmdebstrap")
-        self.write("#!/bin/sh\nexit 9\n", "bin/nvidia-smi")  # no GPU, whatever this machine has
-        for program in ("docker", "mmdebstrap", "nvidia-smi"):
-            (self.dir / "bin" / program).chmod(0o755)
-        self.env = {"PATH": f"{self.dir}/bin:/usr/bin:/bin", "DOCKER_HOST": "unix:///nonexistent/docker.sock", "FAKE_DOCKER_DIR": f"{self.dir}/state"}
+        self.env = {"PATH": f"{self.dir}/bin:/usr/bin:/bin", **fake_site.install(self.dir / "bin", self.dir / "state")}
+        fake_site.program(self.dir / "bin/nvidia-smi", "#!/bin/sh\nexit 9\n")  # no GPU, whatever this machine has
         self.write(MATRIX, "m.yaml")
         self.call("lock", "m.yaml", "--engine", "docker", env=self.env, code=0)
 

@@ -5,8 +5,9 @@ import shutil
 import sys
 
 from ci_services import AGENT, Buildkite, Github, Gitlab
-from cli import PROGRAM, TESTS, Cli, main
+from cli import PROGRAM, Cli, main
 from emit_test import as_data
+import fake_site
 
 MATRIX = """version: 1
 name: small
@@ -26,12 +27,6 @@ emit:
 A_BOX, A_ANY, B_BOX, B_ANY = TASKS = [f"{name}-debian12-cu11.8.0-on-{where}" for name in "ab" for where in ("box", "any")]
 T4_A = "drv580.65.06-t4-cu11.8.0-debian12@a"
 TOOL = MATRIX + "  tool: https://git.example.org/tools/cudamatrix@0123456789abcdef0123456789abcdef01234567\n"
-# What the archive answers when it is asked for the versions of packages.
-APT = {"base.txt": "apt=2.6.2\nlibc6=2.36-9\n",
-       "apt-devel.txt": "Inst g++-11 (11.3.0-12 Debian:12.1/stable [amd64])\n",
-       "apt-runtime.txt": "Inst libcudart11.0 (11.8.89~11.8.0-5 Debian:12.1/stable [amd64])\n",
-       "apt-toolkit.txt": "".join(f"'http://x/{name}_1.0_amd64.deb' {name}_1.0_amd64.deb 5 SHA256:{'a' * 64}\n" for name in (
-           "nvidia-cuda-toolkit", "nvidia-cuda-dev", "libcudart11.0", "libnvvm4", "libcu++-dev", "libcub-dev", "libthrust-dev"))}
 PROGRAMS = ("env", "bash", "sh", "sleep", "chmod", "mkdir", "cat", "id", "rm")
 
 
@@ -40,18 +35,13 @@ class Runs(Cli):
 
     def setUp(self):
         super().setUp()
-        for name, content in APT.items():
-            self.write(content, "state/export/" + name)
-        for name, content in (("docker", (TESTS / "fakes/fake_docker.py").read_text()), ("buildkite-agent", AGENT), ("sudo", '#!/bin/sh\nexec "$@"\n'),
-                              ("mmdebstrap", "#!/bin/sh\nfor last; do :; done\nprintf 'a distribution' > \"$last\"\n")):
-            self.write(content, "bin/" + name)
-            (self.dir / "bin" / name).chmod(0o755)
-        shutil.copy(TESTS.parent / "kernels/registry.def", self.dir / "bin")
+        engine = fake_site.install(self.dir / "bin", self.dir / "state")
+        for name, content in (("buildkite-agent", AGENT), ("sudo", '#!/bin/sh\nexec "$@"\n')):
+            fake_site.program(self.dir / "bin" / name, content)
         (self.dir / "tools").mkdir()
         for name, path in [("python3", sys.executable), ("cudamatrix", PROGRAM), *((name, shutil.which(name)) for name in PROGRAMS)]:
             (self.dir / "tools" / name).symlink_to(path)
-        self.environment = {"PATH": f"{self.dir}/bin:{self.dir}/tools", "DOCKER_HOST": "unix:///nonexistent/docker.sock", "FAKE_DOCKER_DIR": f"{self.dir}/state",
-                            "HOME": str(self.dir), "LC_ALL": "C.UTF-8"}
+        self.environment = {"PATH": f"{self.dir}/bin:{self.dir}/tools", **engine, "HOME": str(self.dir), "LC_ALL": "C.UTF-8"}
         self.repository = self.dir / "repository"
 
     def service(self, kind, target, matrix=MATRIX, folder="ci", faults="", buildx="0", moved=None, offline=False, **more):
@@ -63,7 +53,7 @@ class Runs(Cli):
         shutil.rmtree(self.repository / "cudamatrix-out", ignore_errors=True)
         (self.dir / "state/calls.jsonl").unlink(missing_ok=True)
         if offline:
-            self.write("#!/bin/sh\necho 'E: Failed to fetch http://deb.debian.org' >&2\nexit 25\n", "bin/mmdebstrap")
+            self.write("#!/bin/sh\necho 'E: Failed to fetch http://deb.example.org' >&2\nexit 25\n", "bin/mmdebstrap")
         return kind(self.dir / "service", self.repository, as_data, {**self.environment, "FAKE_DOCKER_FAULTS": faults, "FAKE_DOCKER_BUILDX": buildx}, **more)
 
     def github(self, **options):
