@@ -49,7 +49,7 @@ for group in "$@"; do
     case $group in
         build)
             need ca-certificates cmake g++ ninja-build libcli11-dev libyaml-cpp-dev nlohmann-json3-dev libfmt-dev libssl-dev doctest-dev
-            need libcurl4-openssl-dev zlib1g-dev
+            need libcurl4-openssl-dev zlib1g-dev libtomlplusplus-dev
             boost ;;
         engine) need ca-certificates docker.io podman buildah catatonit runc mmdebstrap ;;
         tests)

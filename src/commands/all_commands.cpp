@@ -71,6 +71,23 @@ Exit code 1 if there is an error or a warning, 0 if there are only notes.
 A comment `# lint: allow ID[, ID...][: reason]` suppresses a finding. It applies
 to its own line, to the line below it, or, above the first line, to the file.)",
                    "cudamatrix lint matrix.yaml --format json", add_lint},
+        CommandRow{"audit", "Judge what Dockerfiles, requirements and lock files install",
+                   R"(Reads Dockerfiles, compose files, requirements, conda environments, pyproject.toml,
+uv.lock and poetry.lock, or all of them below a folder, and judges what they install
+by the rules of `check`. Each finding stands at its line. With --driver and --gpu it
+also says whether that machine runs it. Nothing is built and no file changes.
+
+Variables are followed (ARG, ENV, --build-arg), and the stages of a Dockerfile;
+requirements that an install names are read with it, and Dockerfiles that a
+compose file builds. What is known in the build only is not judged, and is listed
+with the reason. An unpinned torch is judged as the release that pip would take
+today (--on).
+
+Prints what is wrong, the verdict of each stack (image or environment), what was
+not judged, and a matrix file to go on with; --out DIR writes that to audit.yaml.
+Exit code 1 if a line is an error (--fail-on). --format sarif and github are for
+code scanning and pull requests.)",
+                   "cudamatrix audit Dockerfile --driver 535 --gpu T4", add_audit},
         CommandRow{"diff", "Show what moved between two states: cells, pins, facts, sizes",
                    R"(Each side is one of
   a matrix file       judged as of today (--on); its pins are those of the lock

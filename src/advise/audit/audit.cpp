@@ -1,0 +1,248 @@
+#include "advise/audit/audit.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "advise/audit/parts.hpp"
+#include "base/text.hpp"
+#include "knowledge/solve/variable.hpp"
+
+namespace cudamatrix::audit {
+namespace {
+
+// The stages that decide: what is not compiled need not compile.
+std::vector<std::string> deciding(bool compiles) {
+    std::vector<std::string> out;
+    for (std::size_t i = 0; i < kStageCount; ++i) {
+        const auto stage = static_cast<Stage>(i);
+        if (stage == Stage::torch_compile || (stage == Stage::build && !compiles)) continue;
+        out.emplace_back(to_string(stage));
+    }
+    return out;
+}
+
+Matrix matrix_of(std::vector<std::pair<Field, Value>> values, const Holds& holds,
+                 const sources::Source& source, const std::string& name) {
+    Matrix out;
+    out.path = source.path;
+    out.source = source.text;
+    out.name = name;
+    for (const auto& [field, value] : values)
+        out.named.insert(field);
+    out.set = std::move(values);
+    out.waivers = holds.settled;
+    out.stages = deciding(holds.compiles);
+    return out;
+}
+
+bool says_anything(const Holds& holds, const Options& options) {
+    return holds.values.size() > options.machine.size();
+}
+
+class Auditor {
+  public:
+    Auditor(const Facts& facts, const Options& options, const ReadFile& read, Report& out)
+        : facts_(facts), options_(options), read_(read), out_(out) {}
+
+    void add(const Input& input) {
+        if (followed_.contains(input.path)) return;
+        const auto kind = sources::kind_of(input.path, input.text);
+        if (!kind) {
+            out_.skipped.push_back(
+                {{input.path, 0, 0, 1},
+                 "the file",
+                 "neither a Dockerfile, a compose file, requirements, a lock file nor an environment"});
+            return;
+        }
+        add_source(*kind, input.path, input.text, options_.arguments, options_.target, nullptr);
+    }
+
+  private:
+    void add_source(sources::Kind kind, const std::string& path, const std::string& text,
+                    const std::map<std::string, std::string>& arguments, const std::string& target,
+                    const std::vector<sources::Step>* more) {
+        sources::ReadOptions read;
+        read.arguments = arguments;
+        for (const auto& [field, value] : options_.machine) {
+            if (field == Field::arch) read.arch = value.text;
+        }
+        const auto source = sources::read(kind, path, text, read);
+        out_.skipped.insert(out_.skipped.end(), source.skipped.begin(), source.skipped.end());
+        if (kind == sources::Kind::dockerfile) find_unused_stages(source, facts_, out_.findings);
+        for (const auto index : leaves(source, target)) {
+            const FoldContext context{
+                facts_, options_,   source,    std::filesystem::path(path).parent_path().generic_string(),
+                read_,  out_.files, followed_, more};
+            add_stack(fold(context, index), source, stack_name(source, index));
+        }
+        for (const auto& build : source.builds)
+            add_build(build, source);
+        if (std::ranges::none_of(out_.files,
+                                 [&](const sources::Source& known) { return known.path == path; }))
+            out_.files.push_back(source);
+    }
+
+    // The stages on which no other stands, or the one that is asked for.
+    [[nodiscard]] std::vector<std::size_t> leaves(const sources::Source& source, const std::string& target) {
+        std::vector<std::size_t> out;
+        for (std::size_t i = 0; i < source.stages.size(); ++i) {
+            const bool is_base = std::ranges::any_of(
+                source.stages, [&](const sources::Stage& stage) { return stage.on == i; });
+            if (source.kind == sources::Kind::dockerfile && !target.empty()
+                    ? source.stages[i].name == text::lower(target)
+                    : !is_base)
+                out.push_back(i);
+        }
+        if (out.empty() && !target.empty())
+            out_.skipped.push_back(
+                {{source.path, 0, 0, 1}, "target " + text::printable(target), "no stage has that name"});
+        return out;
+    }
+
+    static std::string stack_name(const sources::Source& source, std::size_t index) {
+        const auto& stage = source.stages[index];
+        if (source.stages.size() == 1 && source.kind != sources::Kind::compose) return source.path;
+        return fmt::format("{}: {}", source.path,
+                           stage.name.empty() ? fmt::format("stage {}", index) : text::printable(stage.name));
+    }
+
+    void add_build(const sources::Build& build, const sources::Source& compose) {
+        const auto folder = std::filesystem::path(compose.path).parent_path();
+        const auto path = (folder / build.context / build.dockerfile).lexically_normal();
+        if (build.context.find(sources::kOpen) != std::string::npos ||
+            build.dockerfile.find(sources::kOpen) != std::string::npos) {
+            out_.skipped.push_back({build.where, "build", "a variable in it has no value here"});
+            return;
+        }
+        const auto text = read_(path);
+        if (!text) {
+            out_.skipped.push_back(
+                {build.where, text::printable(path.generic_string()), "the file is not here"});
+            return;
+        }
+        auto arguments = build.arguments;
+        arguments.insert(options_.arguments.begin(), options_.arguments.end());
+        followed_.insert(path.generic_string());
+        add_source(sources::Kind::dockerfile, path.generic_string(), *text, arguments, build.target,
+                   &build.steps);
+    }
+
+    void add_stack(Holds holds, const sources::Source& source, const std::string& name) {
+        const auto is_new = [&](const Finding& finding) {
+            return std::ranges::none_of(out_.findings, [&](const Finding& known) {
+                return known.id == finding.id && known.where == finding.where;
+            });
+        };
+        for (auto& finding : holds.findings) {
+            if (is_new(finding)) out_.findings.push_back(std::move(finding));
+        }
+        for (auto& skipped : holds.skipped) {
+            const bool known = std::ranges::any_of(out_.skipped, [&](const sources::Skipped& one) {
+                return one.where == skipped.where && one.what == skipped.what;
+            });
+            if (!known) out_.skipped.push_back(std::move(skipped));
+        }
+        const bool says = says_anything(holds, options_);
+        if (!says) holds.values.clear();
+        out_.stacks.push_back({name, source.path, matrix_of(std::move(holds.values), holds, source, name),
+                               std::move(holds.notes), std::move(holds.places)});
+        if (!holds.of_nvcc.empty()) {
+            out_.stacks.push_back({name + ", nvcc",
+                                   source.path,
+                                   matrix_of(std::move(holds.of_nvcc), holds, source, name),
+                                   {},
+                                   {}});
+        }
+    }
+
+    const Facts& facts_;
+    const Options& options_;
+    const ReadFile& read_;
+    Report& out_;
+    std::set<std::string> followed_;
+};
+
+}  // namespace
+
+Report read_stacks(const std::vector<Input>& inputs, const Facts& facts, const Options& options,
+                   const ReadFile& read) {
+    Report out;
+    Auditor auditor(facts, options, read, out);
+    // What others name is read with them: Dockerfiles and compose files come first.
+    std::vector<const Input*> order;
+    for (const auto& input : inputs)
+        order.push_back(&input);
+    const auto rank = [](const Input* input) {
+        const auto kind = sources::kind_of(input->path, input->text);
+        return kind == sources::Kind::compose ? 0 : kind == sources::Kind::dockerfile ? 1 : 2;
+    };
+    std::ranges::stable_sort(order, {}, rank);
+    for (const auto* input : order)
+        auditor.add(*input);
+    std::ranges::sort(out.files, {}, &sources::Source::path);
+    const auto by_place = [](const auto& one) {
+        return std::tuple(one.where.file, one.where.line, one.where.column);
+    };
+    std::ranges::stable_sort(out.findings, {}, by_place);
+    std::ranges::stable_sort(out.skipped, {}, by_place);
+    return out;
+}
+
+Stack stack_of_image(const std::string& reference, const Facts& facts, const Options& options) {
+    sources::Source source;
+    source.path = reference;
+    source.kind = sources::Kind::compose;
+    sources::Stage stage;
+    stage.base = {reference, {reference, 0, 0, 1}, false};
+    source.stages.push_back(std::move(stage));
+    auto wanted = options;
+    wanted.all_packages = true;
+    std::vector<sources::Source> files;
+    std::set<std::string> followed;
+    const ReadFile nothing = [](const std::filesystem::path&) -> std::optional<std::string> { return {}; };
+    const FoldContext context{facts, wanted, source, {}, nothing, files, followed, nullptr};
+    auto holds = fold(context, 0);
+    return {reference, {}, matrix_of(std::move(holds.values), holds, source, reference), {}, {}};
+}
+
+Result<std::vector<std::filesystem::path>> files_below(const std::filesystem::path& folder) {
+    static const std::set<std::string, std::less<>> kLeftOut{"node_modules", "__pycache__", "site-packages",
+                                                             "venv"};
+    std::vector<std::filesystem::path> out;
+    std::error_code error;
+    for (std::filesystem::recursive_directory_iterator
+             it(folder, std::filesystem::directory_options::skip_permission_denied, error),
+         end;
+         !error && it != end; it.increment(error)) {
+        const auto name = it->path().filename().string();
+        const bool is_folder = it->is_directory(error) && !error;
+        if (is_folder && (name.starts_with(".") || kLeftOut.contains(name))) it.disable_recursion_pending();
+        if (!is_folder && it->is_regular_file(error) && !it->is_symlink(error) &&
+            sources::kind_by_name(it->path().generic_string()))
+            out.push_back(it->path());
+    }
+    if (error)
+        return environment_failure(
+            fmt::format("cannot read {}: {}", text::printable(folder.string()), error.message()));
+    std::ranges::sort(out);
+    return out;
+}
+
+std::string matrix_text(const std::vector<const Stack*>& stacks, std::string_view name) {
+    std::string out = fmt::format("version: 1\nname: {}\n", name);
+    const bool compiles = std::ranges::any_of(stacks, [](const Stack* stack) {
+        return std::ranges::find(stack->matrix.stages, "build") != stack->matrix.stages.end();
+    });
+    if (!compiles)
+        out += fmt::format("stages: [{}]  # nothing is compiled\n", text::join(deciding(false), ", "));
+    out += "include:\n";
+    for (const auto* stack : stacks) {
+        for_each_cell(stack->matrix, [&](const Cell& cell) {
+            out += fmt::format("  # {}\n  - {}\n", text::printable(stack->name), solve::row_text(cell));
+            return true;
+        });
+    }
+    return out;
+}
+
+}  // namespace cudamatrix::audit
