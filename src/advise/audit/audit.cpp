@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <tuple>
 
 #include "advise/audit/parts.hpp"
 #include "base/text.hpp"
@@ -137,10 +138,9 @@ class Auditor {
             if (is_new(finding)) out_.findings.push_back(std::move(finding));
         }
         for (auto& skipped : holds.skipped) {
-            const bool known = std::ranges::any_of(out_.skipped, [&](const sources::Skipped& one) {
-                return one.where == skipped.where && one.what == skipped.what;
-            });
-            if (!known) out_.skipped.push_back(std::move(skipped));
+            if (said_.emplace(skipped.where.file, skipped.where.line, skipped.where.column, skipped.what)
+                    .second)
+                out_.skipped.push_back(std::move(skipped));
         }
         const bool says = says_anything(holds, options_);
         if (!says) holds.values.clear();
@@ -160,6 +160,7 @@ class Auditor {
     const ReadFile& read_;
     Report& out_;
     std::set<std::string> followed_;
+    std::set<std::tuple<std::string, std::size_t, std::size_t, std::string>> said_;  // of what was skipped
 };
 
 }  // namespace

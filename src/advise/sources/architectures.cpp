@@ -58,6 +58,12 @@ void add_gencode(const Command& command, std::vector<Step>& steps) {
     };
     for (std::size_t i = 0; i < command.words.size(); ++i) {
         const std::string_view word = command.words[i].text;
+        if (word.find(' ') != std::string_view::npos && word.find("-gencode") != std::string_view::npos) {
+            for (const auto& part : text::split(word, ' '))
+                if (const auto begin = part.find("arch="); begin != std::string::npos)
+                    add(part.substr(begin), command.words[i].where);
+            continue;
+        }
         const auto after = [&](std::string_view prefix) {
             return word.starts_with(prefix) ? word.substr(prefix.size()) : std::string_view();
         };
@@ -68,11 +74,6 @@ void add_gencode(const Command& command, std::vector<Step>& steps) {
         const bool next = word == "-gencode" || word == "--generate-code" || word == "-arch" ||
                           word == "--gpu-architecture";
         if (next && i + 1 < command.words.size()) add(command.words[i + 1].text, command.words[i + 1].where);
-        if (word.find(' ') != std::string_view::npos && word.find("-gencode") != std::string_view::npos) {
-            for (const auto& part : text::split(word, ' '))
-                if (part.starts_with("arch=") || part.starts_with("-gencode="))
-                    add(part.substr(part.find("arch=")), command.words[i].where);
-        }
     }
     if (!out.entries.empty()) steps.emplace_back(std::move(out));
 }

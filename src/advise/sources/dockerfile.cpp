@@ -21,6 +21,8 @@ bool is_shell(std::string_view program) {
     return name == "sh" || name == "bash" || name == "dash" || name == "ash" || name == "zsh";
 }
 
+constexpr std::size_t kMostStages = 500;
+
 class DockerfileReader {
   public:
     DockerfileReader(Source& source, const FileText& file, const ReadOptions& options)
@@ -87,6 +89,7 @@ class DockerfileReader {
 
     void take(const Instruction& instruction) {
         const auto& keyword = instruction.keyword;
+        if (is_full_) return;
         if (keyword == "FROM") return from(instruction);
         if (keyword == "ARG") return arg(instruction);
         if (out_.stages.empty()) return;
@@ -123,6 +126,12 @@ class DockerfileReader {
             if (const auto found = global_.find(name); found != global_.end()) return found->second;
             return of_platform(name);
         };
+        if (out_.stages.size() == kMostStages) {
+            is_full_ = true;
+            out_.skipped.push_back(
+                {instruction.where, "FROM", fmt::format("no more than {} stages are read", kMostStages)});
+            return;
+        }
         const auto parts = words(instruction.rest);
         Stage stage;
         stage.where = instruction.where;
@@ -362,6 +371,7 @@ class DockerfileReader {
     std::map<std::size_t, Values> env_of_;
     std::string stage_arch_;
     bool shell_is_ours_ = true;
+    bool is_full_ = false;
     int depth_ = 0;
 };
 

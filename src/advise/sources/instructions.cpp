@@ -44,14 +44,17 @@ std::vector<Heredoc> announced(std::string_view text) {
 }
 
 void take_flags(Instruction& out) {
-    while (out.rest.text.starts_with("--")) {
-        const auto end = std::min(out.rest.text.find(' '), out.rest.text.size());
-        const auto flag = out.rest.text.substr(2, end - 2);
+    const auto& text = out.rest.text;
+    std::size_t at = 0;
+    while (text.compare(at, 2, "--") == 0) {
+        const auto end = std::min(text.find(' ', at), text.size());
+        const auto flag = text.substr(at + 2, end - at - 2);
         const auto equals = flag.find('=');
         out.flags.emplace_back(flag.substr(0, equals),
                                equals == std::string::npos ? std::string() : flag.substr(equals + 1));
-        out.rest = out.rest.from(std::min(out.rest.text.find_first_not_of(' ', end), out.rest.text.size()));
+        at = std::min(text.find_first_not_of(' ', end), text.size());
     }
+    if (at != 0) out.rest = out.rest.from(at);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <deque>
 #include <string>
 #include <utility>
 #include <vector>
@@ -37,7 +38,7 @@ class Tokens {
     Token next() {
         if (!pending_.empty()) {
             auto out = std::move(pending_.front());
-            pending_.erase(pending_.begin());
+            pending_.pop_front();
             return out;
         }
         const auto before = index_;
@@ -137,7 +138,7 @@ class Tokens {
     const FileText& file_;
     const Lookup& lookup_;
     std::size_t index_ = 0;
-    std::vector<Token> pending_;
+    std::deque<Token> pending_;
 };
 
 }  // namespace cudamatrix::sources

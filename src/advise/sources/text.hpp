@@ -55,6 +55,6 @@ using Lookup = std::function<std::optional<std::string>(std::string_view name)>;
 [[nodiscard]] std::string expanded(std::string_view text, const Lookup& lookup, char escape = '\\');
 
 /// Values longer than this are open: the work of patterns grows with their square.
-inline constexpr std::size_t kLongestValue = 2048;
+inline constexpr std::size_t kLongestValue = 512;
 
 }  // namespace cudamatrix::sources

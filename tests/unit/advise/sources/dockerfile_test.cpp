@@ -170,6 +170,12 @@ TEST_CASE("whatever the text, reading ends and fails nowhere") {
     for (int i = 0; i < 5000; ++i)
         deep += "${A:-";
     CHECK(read(deep) == "a\n");
+    std::string stages;
+    for (int i = 0; i < 600; ++i)
+        stages += "FROM a\n";
+    CHECK(read(stages).ends_with("a\nskipped 501:1: FROM: no more than 500 stages are read\n"));
+    CHECK(run("-gencode=ar nvcc \"-gencode=x -gencode arch=compute_80,code=sm_80\"") ==
+          "  compiles for 8.0@2:22\n");
     std::string many = "FROM a\nRUN ";
     for (int i = 0; i < 5000; ++i)
         many += "if case ( { [ x && ";
