@@ -14,12 +14,24 @@
 namespace cudamatrix::sources {
 namespace {
 
+// What is not ASCII means nothing here, and toml++ 3.3 runs into undefined behaviour by some of it (a bare
+// U+00A1, found by fuzzing). Bytes stay where they are, so that columns count them.
+std::string in_ascii(std::string_view text) {
+    constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+    std::string out(text);
+    if (text.starts_with(kByteOrderMark)) out.replace(0, kByteOrderMark.size(), kByteOrderMark.size(), ' ');
+    std::ranges::replace_if(
+        out, [](char c) { return static_cast<unsigned char>(c) > 0x7F; }, '?');
+    return out;
+}
+
 class TomlReader {
   public:
     explicit TomlReader(Source& out) : out_(out), file_(out.text, out.path) {}
 
     void read() {
-        const auto result = toml::parse(std::string_view(out_.text), std::string_view(out_.path));
+        const auto plain = in_ascii(out_.text);
+        const auto result = toml::parse(std::string_view(plain), std::string_view(out_.path));
         if (!result) {
             const auto& begin = result.error().source().begin;
             out_.skipped.push_back({{out_.path, begin.line, begin.column, 1},

@@ -64,6 +64,13 @@ TEST_CASE("locks: what the project needs at any depth, without extras, and nothi
         "nothing\n  poetry, locked: torch==2.1.0+cu118 if (python_version > '3')@3:11\n");
     CHECK(read(Kind::uv_lock, "[[package\n").starts_with("skipped 1:"));
     CHECK(read(Kind::uv_lock, "a = 1\n") == "");
+    CHECK(read(Kind::uv_lock, "\xC2\xA1 = 1\n").starts_with("skipped 1:1: the file: "));
+    CHECK(read(Kind::poetry_lock,
+               "\xEF\xBB\xBF# \xC3\xA9\n[[package]]\nx = '\xE2\x82\xAC'; \nname='a'\nversion='1'\n")
+              .starts_with("skipped 3:"));
+    CHECK(read(Kind::poetry_lock,
+               "\xEF\xBB\xBF# \xC3\xA9\n[[package]]\nx = '\xE2\x82\xAC'\nname='a'\nversion='1'\n") ==
+          "nothing\n  poetry, locked: a==1@5:9\n");
 }
 
 TEST_CASE("pyproject.toml: of uv, of poetry, without extras and groups") {
