@@ -71,6 +71,16 @@ Exit code 1 if there is an error or a warning, 0 if there are only notes.
 A comment `# lint: allow ID[, ID...][: reason]` suppresses a finding. It applies
 to its own line, to the line below it, or, above the first line, to the file.)",
                    "cudamatrix lint matrix.yaml --format json", add_lint},
+        CommandRow{"init", "Write a matrix file to start from",
+                   R"(Writes matrix.yaml (--out) from files that you have, or from a preset; a file that is
+there stays. Its first `check` has no error.
+
+--from reads Dockerfiles, requirements, lock files and images as `audit` does, makes
+a row of each stack, and says at once what is wrong: what does not work becomes the
+nearest combination that does, and the file says what was changed. Images of NVIDIA,
+PyTorch, python and distributions become families, so that `render` makes them.
+--driver and --gpu, or --host for those of this machine, stand in each row.)",
+                   "cudamatrix init --from Dockerfile --driver 580 --gpu A100", add_init},
         CommandRow{"audit", "Judge what Dockerfiles, requirements and lock files install",
                    R"(Reads Dockerfiles, compose files, requirements, conda environments, pyproject.toml,
 uv.lock and poetry.lock, or all of them below a folder, and judges what they install

@@ -1,19 +1,15 @@
 #include "advise/audit/audit.hpp"
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
-#include <iostream>
-#include <iterator>
 #include <map>
 #include <memory>
 
 #include "base/file.hpp"
-#include "base/image_reference.hpp"
 #include "base/text.hpp"
+#include "commands/audit_files.hpp"
 #include "commands/common.hpp"
 #include "commands/look.hpp"
-#include "knowledge/facts/lookup.hpp"
 #include "matrix/value.hpp"
 #include "report/audit.hpp"
 #include "report/formats.hpp"
@@ -21,46 +17,13 @@
 namespace cudamatrix {
 namespace {
 
-constexpr std::uint64_t kLargestFile = 16u << 20;
-constexpr std::string_view kStdin = "-";
-
-struct MachineOption {
-    Field field;
-    std::string_view help;
-};
-constexpr std::array kMachine{
-    MachineOption{Field::driver, "The host's driver: 550.54.15, or a branch (570)"},
-    MachineOption{Field::gpu, "The GPU: T4, \"RTX 4090\""},
-    MachineOption{Field::compute, "Its compute capability: 8.6"},
-    MachineOption{Field::toolkit, "Version of nvidia-container-toolkit on the host"},
-    MachineOption{Field::arch, "Processor that the images are for: x86_64 or aarch64"}};
-
 struct AuditOptions {
     std::vector<std::string> paths;
-    std::array<std::string, kMachine.size()> machine;
+    AuditedMachine machine;
     std::vector<std::string> arguments;
     std::string target, facts, on, look, format, out, fail_on = "rejected";
     bool verbose = false;
 };
-
-Result<std::vector<std::pair<Field, Value>>> machine_of(const AuditOptions& options, const Facts& facts,
-                                                        const World& world) {
-    const auto spelling = said_spellings(facts, world);
-    std::vector<std::pair<Field, Value>> out;
-    for (std::size_t i = 0; i < kMachine.size(); ++i) {
-        const auto& written = options.machine[i];
-        if (written.empty()) continue;
-        const auto field = kMachine[i].field;
-        const auto meant = spelling(field, written);
-        auto value = value_from_text(field, meant.empty() ? written : meant);
-        if (const auto* problem = std::get_if<ValueProblem>(&value))
-            return input_failure(fmt::format("--{}: {}", info(field).name, problem->message), problem->fix);
-        auto made = std::get<Value>(std::move(value));
-        made.where.file = fmt::format("--{}", info(field).name);
-        out.emplace_back(field, std::move(made));
-    }
-    return out;
-}
 
 Result<std::map<std::string, std::string>> arguments_of(const AuditOptions& options) {
     std::map<std::string, std::string> out;
@@ -73,66 +36,17 @@ Result<std::map<std::string, std::string>> arguments_of(const AuditOptions& opti
     return out;
 }
 
-// Files, those below folders, the standard input, and images.
-struct Targets {
-    std::vector<audit::Input> files;
-    std::vector<std::string> images;
-};
-
-Result<Targets> targets_of(const AuditOptions& options) {
-    Targets out;
-    const auto add = [&](const std::filesystem::path& path) -> Status {
-        CM_TRY_ASSIGN(auto text, file::read(path, kLargestFile));
-        out.files.push_back({path.lexically_normal().generic_string(), std::move(text)});
-        return Done{};
-    };
-    for (const auto& named : options.paths) {
-        std::error_code error;
-        if (named == kStdin) {
-            out.files.push_back(
-                {std::string(kStdin), std::string(std::istreambuf_iterator<char>(std::cin), {})});
-        } else if (std::filesystem::is_directory(named, error)) {
-            CM_TRY_ASSIGN(const auto below, audit::files_below(named));
-            for (const auto& path : below) {
-                CM_TRY(add(path));
-            }
-            if (below.empty())
-                return input_failure(
-                    fmt::format(
-                        "{} holds no Dockerfile, compose file, requirements, lock file or environment",
-                        text::printable(named)),
-                    "name a file");
-        } else if (std::filesystem::exists(named, error)) {
-            CM_TRY(add(named));
-        } else if (const auto image = parse_image_reference(named);
-                   image.ok() && named.find(':') != std::string::npos) {
-            out.images.push_back(named);
-        } else {
-            return input_failure(
-                fmt::format("{}: no such file, and no image with a tag", text::printable(named)),
-                "name a file, a folder, an image (nvidia/cuda:12.4.1-devel-ubuntu22.04), or - for the standard input");
-        }
-    }
-    return out;
-}
-
 Result<ExitCode> perform(const AuditOptions& options, const World& world) {
     CM_TRY_ASSIGN(const auto facts, load_facts(options.facts, world, options.on));
     const auto today = options.on.empty() ? world.today : options.on;
     audit::Options how;
-    CM_TRY_ASSIGN(how.machine, machine_of(options, facts, world));
+    CM_TRY_ASSIGN(how.machine, options.machine.values(facts, world));
     CM_TRY_ASSIGN(how.arguments, arguments_of(options));
     how.target = options.target;
     how.today = today;
     how.all_packages = !options.look.empty();
-    CM_TRY_ASSIGN(const auto targets, targets_of(options));
-    const audit::ReadFile read = [](const std::filesystem::path& path) -> std::optional<std::string> {
-        std::error_code error;
-        if (!std::filesystem::is_regular_file(path, error)) return {};
-        auto text = file::read(path, kLargestFile);
-        return text.ok() ? std::optional(std::move(text).value()) : std::nullopt;
-    };
-    auto found = audit::read_stacks(targets.files, facts, how, read);
+    CM_TRY_ASSIGN(const auto targets, audit_targets(options.paths));
+    auto found = audit::read_stacks(targets.files, facts, how, read_if_there());
     for (const auto& image : targets.images)
         found.stacks.push_back(audit::stack_of_image(image, facts, how));
 
@@ -184,11 +98,7 @@ Action add_audit(const Arguments& app) {
     auto options = std::make_shared<AuditOptions>();
     app.add_option("PATH", options->paths, "Files, folders, images with a tag, or - for the standard input")
         .required();
-    for (std::size_t i = 0; i < kMachine.size(); ++i) {
-        app.add_option("--" + std::string(info(kMachine[i].field).name), options->machine[i],
-                       std::string(kMachine[i].help))
-            .type_name("VALUE");
-    }
+    options->machine.add(app);
     app.add_option("--build-arg", options->arguments, "A value for an ARG of Dockerfiles; may be given again")
         .type_name("NAME=VALUE")
         .one_value_each();

@@ -110,6 +110,7 @@ Action add_diff(const Arguments& app);
 Action add_upgrade(const Arguments& app);
 Action add_review(const Arguments& app);
 Action add_audit(const Arguments& app);
+Action add_init(const Arguments& app);
 Action add_lint(const Arguments& app);
 Action add_list(const Arguments& app);
 Action add_lock(const Arguments& app);

@@ -37,7 +37,10 @@ Matrix matrix_of(std::vector<std::pair<Field, Value>> values, const Holds& holds
 }
 
 bool says_anything(const Holds& holds, const Options& options) {
-    return holds.values.size() > options.machine.size();
+    const auto is_given = [&](Field field) {
+        return std::ranges::any_of(options.machine, [&](const auto& one) { return one.first == field; });
+    };
+    return std::ranges::any_of(holds.values, [&](const auto& one) { return !is_given(one.first); });
 }
 
 class Auditor {

@@ -19,8 +19,10 @@ class CellMaker {
         : held_(held), context_(context), out_(out) {}
 
     void make() {
+        // Who installs the CPU build wants no GPU there.
+        const bool wants_gpu = !held_.torch || !held_.torch->text.ends_with("+cpu");
         for (const auto& [field, value] : context_.options.machine) {
-            if (field != Field::arch) out_.values.emplace_back(field, value);
+            if (field != Field::arch && wants_gpu) out_.values.emplace_back(field, value);
         }
         image();
         if (held_.torch) set(Field::torch, held_.torch->text, held_.torch->where);

@@ -1,0 +1,34 @@
+// What `audit` and `init` read: the machine that is asked about, and files, folders and images.
+#pragma once
+
+#include <array>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "advise/audit/audit.hpp"
+#include "commands/command.hpp"
+
+namespace cudamatrix {
+
+/// --driver, --gpu, --compute, --toolkit and --arch.
+struct AuditedMachine {
+    std::array<std::string, 5> texts;
+
+    void add(const Arguments& app);
+    [[nodiscard]] bool is_given() const;
+    /// Input failure: a value that is none of its field. Usual spellings are said on stderr.
+    [[nodiscard]] Result<std::vector<std::pair<Field, Value>>> values(const Facts& facts,
+                                                                      const World& world) const;
+};
+
+struct AuditTargets {
+    std::vector<audit::Input> files;  ///< named, below folders, and the standard input ("-")
+    std::vector<std::string> images;
+};
+[[nodiscard]] Result<AuditTargets> audit_targets(const std::vector<std::string>& paths);
+
+/// A regular file, up to the size that is read.
+[[nodiscard]] audit::ReadFile read_if_there();
+
+}  // namespace cudamatrix
