@@ -362,6 +362,16 @@ Nothing else is touched: an image that you gave another name, or made from one o
 ours, is kept and named. --out DIR removes only what was run and built for that
 output folder. Exit code 1 if something could not be removed.)",
                    "cudamatrix clean --images --dry-run", add_clean},
+        CommandRow{"doctor", "Say what on this machine helps or hinders GPU work, and what mends it",
+                   R"(Looks at the driver, its module in the kernel (nouveau, Secure Boot), its libraries
+and device nodes, the GPUs, the container toolkit and its known flaws, CDI files,
+/dev/shm and LD_LIBRARY_PATH. Each line is ok, warn, fail or skipped (it could not
+be looked at, and why), with what mends it and the document that says so.
+
+Nothing is loaded, started in a container, asked over the network or changed, and
+no root is needed. Tools of NVIDIA's get a second each to answer. A machine
+without a GPU is no failure. Exit code 1 if a line is fail.)",
+                   "cudamatrix doctor --format json", add_doctor},
         CommandRow{"facts", "Show what is known, and from which source",
                    R"(`facts list` lists the tables.
 `facts show ID` shows a table or a row.

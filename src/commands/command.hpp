@@ -123,6 +123,7 @@ Action add_report(const Arguments& app);
 Action add_emit(const Arguments& app);
 Action add_collect(const Arguments& app);
 Action add_clean(const Arguments& app);
+Action add_doctor(const Arguments& app);
 Action add_facts(const Arguments& app);
 Action add_rules(const Arguments& app);
 Action add_kernels(const Arguments& app);

@@ -201,6 +201,12 @@ std::span<const ReportFormat<CleanReport>> clean_formats() {
     return formats;
 }
 
+std::span<const ReportFormat<DoctorReport>> doctor_formats() {
+    using Format = ReportFormat<DoctorReport>;
+    static constexpr std::array formats{Format{"text", doctor_text}, Format{"json", doctor_json}};
+    return formats;
+}
+
 std::span<const ReportFormat<Rehearsal>> rehearsal_formats() {
     using Format = ReportFormat<Rehearsal>;
     static constexpr std::array formats{Format{"text", rehearsal_text}, Format{"json", rehearsal_json}};

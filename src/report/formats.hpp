@@ -12,6 +12,7 @@
 #include "render/image/image_plan.hpp"
 #include "report/audit.hpp"
 #include "report/diff.hpp"
+#include "report/doctor.hpp"
 #include "report/emit.hpp"
 #include "report/inputs.hpp"
 #include "report/knowledge_reports.hpp"
@@ -103,6 +104,7 @@ struct MeasureFormat {
 [[nodiscard]] std::span<const TemplatesFormat> templates_formats();
 [[nodiscard]] std::span<const ReportFormat<LockedReport>> lock_formats();
 [[nodiscard]] std::span<const ReportFormat<CleanReport>> clean_formats();
+[[nodiscard]] std::span<const ReportFormat<DoctorReport>> doctor_formats();
 [[nodiscard]] std::span<const ReportFormat<SbomReport>> sbom_formats();
 /// Names of drift_formats(), for one option serves both.
 [[nodiscard]] std::span<const ReportFormat<EmitReport>> emit_formats();
