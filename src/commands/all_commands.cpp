@@ -364,9 +364,10 @@ output folder. Exit code 1 if something could not be removed.)",
                    "cudamatrix clean --images --dry-run", add_clean},
         CommandRow{"doctor", "Say what on this machine helps or hinders GPU work, and what mends it",
                    R"(Looks at the driver, its module in the kernel (nouveau, Secure Boot), its libraries
-and device nodes, the GPUs, the container toolkit and its known flaws, CDI files,
-/dev/shm and LD_LIBRARY_PATH. Each line is ok, warn, fail or skipped (it could not
-be looked at, and why), with what mends it and the document that says so.
+and device nodes, the GPUs, the container toolkit, its known flaws and no-cgroups,
+CDI files, /dev/shm and LD_LIBRARY_PATH. Each line is ok, warn, fail or skipped
+(it could not be looked at, and why), with what mends it, where something does,
+and the document that the judgement rests on, where it rests on one.
 
 Nothing is loaded, started in a container, asked over the network or changed, and
 no root is needed. Tools of NVIDIA's get a second each to answer. A machine

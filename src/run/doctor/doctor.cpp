@@ -9,8 +9,9 @@ namespace cudamatrix::doctor {
 namespace {
 
 // THE list of probes, in the order of the report.
-constexpr std::array kProbes{driver_lines,  module_lines, library_lines,       device_node_lines, gpu_lines,
-                             toolkit_lines, cdi_lines,    shared_memory_lines, library_path_lines};
+constexpr std::array kProbes{driver_lines,        module_lines,      library_lines, device_node_lines,
+                             gpu_lines,           toolkit_lines,     cgroup_lines,  cdi_lines,
+                             shared_memory_lines, library_path_lines};
 
 }  // namespace
 

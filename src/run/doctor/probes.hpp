@@ -37,6 +37,7 @@ using Lines = std::vector<DoctorLine>;
 
 // of containers and programs
 [[nodiscard]] Lines toolkit_lines(const Context& context);
+[[nodiscard]] Lines cgroup_lines(const Context& context);
 [[nodiscard]] Lines cdi_lines(const Context& context);
 [[nodiscard]] Lines shared_memory_lines(const Context& context);
 [[nodiscard]] Lines library_path_lines(const Context& context);

@@ -173,6 +173,25 @@ TEST_CASE("doctor: device nodes") {
           Says{"fail: missing: /dev/nvidiactl, /dev/nvidia-uvm" + mended});
 }
 
+TEST_CASE("doctor: a toolkit that sets up no cgroups") {
+    const std::string path = "/etc/nvidia-container-runtime/config.toml";
+    const auto says = [&](std::string_view content) {
+        return Made().with(path.substr(1), content).says("cgroups");
+    };
+    CHECK(Made().says("cgroups") == Says{"skipped: " + path + " cannot be read |  | "});
+    for (const char* content : {"", "no-cgroups\n", "#no-cgroups = true\n", "no-cgroups = false # true\n",
+                                "xno-cgroups = true\n", "no-cgroups = \"true\"\n"}) {
+        CAPTURE(content);
+        CHECK(says(content) == Says{"ok: " + path + " leaves cgroups to the toolkit |  | "});
+    }
+    const Says warned{
+        "warn: " + path +
+        " has no-cgroups = true: containers of an engine that runs as root get no GPU (NVML: Unknown Error), "
+        "those without root need it | set no-cgroups = false there, then sudo systemctl restart docker | https://github.com/NVIDIA/nvidia-container-toolkit/issues/381"};
+    CHECK(says("[nvidia-container-cli]\n no-cgroups=true\n") == warned);
+    CHECK(says("no-cgroups = true  # rootless\n") == warned);
+}
+
 TEST_CASE("doctor: CDI files") {
     const std::string guide =
         " | sudo nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml | "
@@ -259,8 +278,8 @@ TEST_CASE("doctor: tools of the driver that fail, hang or talk nonsense") {
             CHECK_FALSE(line.found.empty());
             if (probes.empty() || probes.back() != line.probe) probes.push_back(line.probe);
         }
-        CHECK(probes == Says{"driver", "kernel-module", "libraries", "device-nodes", "gpu", "toolkit", "cdi",
-                             "shared-memory", "library-path"});
+        CHECK(probes == Says{"driver", "kernel-module", "libraries", "device-nodes", "gpu", "toolkit",
+                             "cgroups", "cdi", "shared-memory", "library-path"});
     }
 }
 
