@@ -96,7 +96,7 @@ Result<Started> from_files(const InitOptions& options, const Facts& facts, const
             out.said +=
                 fmt::format("{}: left out: {}\n", text::printable(row.stack), text::printable(row.why));
     }
-    out.matrix = start::matrix_of(rows, "started", text::join(options.from, ", "));
+    out.matrix = start::matrix_of(rows, "started", text::join(options.from, ", "), today);
     if (out.matrix.empty()) {
         return input_failure(fmt::format("nothing to start from: {} {}", text::join(options.from, ", "),
                                          rows.empty() ? "installs neither torch nor CUDA that can be read"

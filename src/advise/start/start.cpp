@@ -1,7 +1,7 @@
 #include "advise/start/start.hpp"
 
 #include <algorithm>
-#include <map>
+#include <utility>
 
 #include "base/text.hpp"
 #include "knowledge/facts/images.hpp"
@@ -15,6 +15,8 @@ namespace cudamatrix::start {
 namespace {
 
 constexpr std::string_view kFolder = "matrix/presets/";
+constexpr std::string_view kNeedsCompiler = "torch-compile-has-c-compiler";
+constexpr int kMonthsWaived = 12;
 
 void set(Matrix& matrix, Field field, const std::string& text, const Location& where) {
     if (text.empty()) return;
@@ -79,6 +81,44 @@ std::string why_rejected(const Judgement& judgement) {
     return found.empty() ? std::string(to_string(judgement.cells[0].verdict)) : found.front()->message;
 }
 
+std::vector<std::string> every_stage() {
+    std::vector<std::string> out;
+    for (std::size_t i = 0; i < kStageCount; ++i)
+        out.emplace_back(to_string(static_cast<Stage>(i)));
+    return out;
+}
+
+// False: it does not work, and nothing near it does.
+bool made(const Matrix& matrix, const Facts& facts, const std::string& today, const OnProgress& on_progress,
+          Row& out) {
+    JudgeOptions as_of;
+    as_of.today = today;
+    const auto judged = judge_whole(matrix, facts, as_of);
+    if (!judged.ok() || judged->cells.empty()) {
+        out.why = "it cannot be judged";
+        return false;
+    }
+    const auto& cell = judged->cells[0];
+    out.verdict = to_string(cell.verdict);
+    if (cell.verdict == Verdict::accepted || cell.verdict == Verdict::degraded) {
+        out.row = solve::row_text(cell.cell);
+        return true;
+    }
+    solve::Setting setting{{}, {}, DecidingStages(matrix), on_progress};
+    for (const auto& waiver : matrix.waivers)
+        setting.waived.emplace_back(waiver.rule);
+    const auto near = solve::nearest(facts, today, cell.cell, setting, 1);
+    if (near.cells.empty()) {
+        out.why = why_rejected(*judged);
+        return false;
+    }
+    out.row = near.cells[0].stack.row;
+    for (const auto& step : near.cells[0].steps)
+        out.changes.push_back(
+            fmt::format("{} {} -> {}", step.name, text::printable(step.from), text::printable(step.to)));
+    return true;
+}
+
 Row row_of(const audit::Stack& stack, const Facts& facts, const std::string& today,
            const OnProgress& on_progress) {
     Row out;
@@ -88,29 +128,19 @@ Row row_of(const audit::Stack& stack, const Facts& facts, const std::string& tod
     matrix.waivers.clear();
     as_family(matrix);
     drop(matrix, Field::compiler);
-    JudgeOptions as_of;
-    as_of.today = today;
-    auto judged = judge_whole(matrix, facts, as_of);
-    if (!judged.ok() || judged->cells.empty()) {
-        out.why = "it cannot be judged";
-        return out;
+    const auto* flavour = value_of(matrix, Field::flavour);
+    if (flavour != nullptr && flavour->text != "devel" && value_of(matrix, Field::torch) != nullptr) {
+        out.lacks_compiler = true;
+        matrix.waivers.push_back(
+            {std::string(kNeedsCompiler), {}, "as found", months_later(today, kMonthsWaived), {}});
     }
-    const auto& cell = judged->cells[0];
-    out.verdict = to_string(cell.verdict);
-    if (cell.verdict == Verdict::accepted || cell.verdict == Verdict::degraded) {
-        out.row = solve::row_text(cell.cell);
-        return out;
+    // Nothing that `check` would call an error, at whatever stage; where that cannot be had, what the stages
+    // decide.
+    const auto deciding = std::exchange(matrix.stages, every_stage());
+    for (const bool all : {true, false}) {
+        if (!all) matrix.stages = deciding;
+        if (made(matrix, facts, today, on_progress, out)) return out;
     }
-    solve::Setting setting{{}, {}, DecidingStages(matrix), on_progress};
-    const auto near = solve::nearest(facts, today, cell.cell, setting, 1);
-    if (near.cells.empty()) {
-        out.why = why_rejected(*judged);
-        return out;
-    }
-    out.row = near.cells[0].stack.row;
-    for (const auto& step : near.cells[0].steps)
-        out.changes.push_back(
-            fmt::format("{} {} -> {}", step.name, text::printable(step.from), text::printable(step.to)));
     return out;
 }
 
@@ -142,7 +172,8 @@ std::vector<Row> rows_of(const audit::Report& found, const Facts& facts, const s
     return out;
 }
 
-std::string matrix_of(const std::vector<Row>& rows, std::string_view name, std::string_view from) {
+std::string matrix_of(const std::vector<Row>& rows, std::string_view name, std::string_view from,
+                      std::string_view today) {
     const auto works = std::ranges::count_if(rows, [](const Row& row) { return !row.row.empty(); });
     if (works == 0) return {};
     std::string out = fmt::format(
@@ -162,6 +193,11 @@ std::string matrix_of(const std::vector<Row>& rows, std::string_view name, std::
         } else {
             out += "  - " + row.row + "\n";
         }
+    }
+    if (std::ranges::any_of(rows, [](const Row& row) { return row.lacks_compiler && !row.row.empty(); })) {
+        out += fmt::format(
+            "waive:\n  - {{rule: {}, because: \"the images started from have no C compiler, so that torch.compile does not work in them\", until: {}}}\n",
+            kNeedsCompiler, months_later(today, kMonthsWaived));
     }
     return out;
 }

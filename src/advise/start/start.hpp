@@ -30,6 +30,7 @@ struct Row {
     std::string verdict;               ///< of what was found
     std::string why;                   ///< of a stack without a row
     bool compiles = false;
+    bool lacks_compiler = false;  ///< an image without one holds torch: torch.compile does not work there
 };
 
 /// The rows of stacks of which something is known. An image of NVIDIA, python or a distribution becomes its
@@ -39,6 +40,6 @@ struct Row {
 
 /// The file; empty where no row works.
 [[nodiscard]] std::string matrix_of(const std::vector<Row>& rows, std::string_view name,
-                                    std::string_view from);
+                                    std::string_view from, std::string_view today);
 
 }  // namespace cudamatrix::start
