@@ -17,6 +17,7 @@
 #include "base/build_info.hpp"
 #include "base/number.hpp"
 #include "base/text.hpp"
+#include "commands/command_line.hpp"
 #include "commands/common.hpp"
 #include "knowledge/facts/facts.hpp"
 
@@ -102,6 +103,48 @@ constexpr std::string_view kNextStep =
     "    gpu: [T4, H100]\n"
     "    cuda: [\"11.8\", \"12.4.1\"]\n";
 
+// The words of a command that was given, "facts" "show", on the way to where parsing came.
+std::vector<std::string> words_of(const CLI::App& app) {
+    std::vector<std::string> words;
+    for (const CLI::App* at = &app; at->get_parent() != nullptr; at = at->get_parent())
+        words.insert(words.begin(), at->get_name());
+    return words;
+}
+
+std::string help_of(const CLI::App& app, const World& world) {
+    const auto whole = command_line_of(app);
+    const auto command = whole.find(words_of(app));
+    return help_text(command.ok() ? *command.value() : whole, help_columns(world.columns));
+}
+
+// What is wrong with the command line, and what may have been meant.
+std::string usage_mistake(const CLI::App* app, const CLI::Error& error) {
+    const CLI::App* at = app;
+    while (!at->get_subcommands().empty())
+        at = at->get_subcommands().front();
+    const auto whole = command_line_of(*app);
+    const auto found = whole.find(words_of(*at));
+    const auto& command = found.ok() ? *found.value() : whole;
+    for (const auto& word : app->remaining(true)) {
+        const auto name = word.substr(0, word.find('='));
+        const bool option = name.starts_with("-");
+        std::vector<std::string> names;
+        for (const auto& one : command.options) {
+            if (option && !one.positional) names.push_back(one.name);
+        }
+        for (const auto& one : command.subcommands) {
+            if (!option) names.push_back(one.name);
+        }
+        if (names.empty()) continue;
+        return fmt::format("cudamatrix: error: unknown {} \"{}\"\n  fix: {}\n", option ? "option" : "command",
+                           text::printable(name),
+                           text::did_you_mean_or(name, names,
+                                                 fmt::format("`{} --help` lists the {}", command.path,
+                                                             option ? "options" : "commands")));
+    }
+    return fmt::format("{}\nRun `{} --help` for more information.\n", error.what(), command.path);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -111,8 +154,13 @@ int main(int argc, char** argv) {
         sigaction(signal, &action, nullptr);
     std::signal(SIGPIPE, SIG_IGN);
 
+    const auto world = world_of_this_process();
     CLI::App app("Judge, render, build and prove matrices of GPU base images.", "cudamatrix");
     app.require_subcommand(0, 1);
+    app.formatter(
+        std::make_shared<CLI::FormatterLambda>([&](const CLI::App* asked, const std::string&,
+                                                   CLI::AppFormatMode) { return help_of(*asked, world); }));
+    app.failure_message(usage_mistake);
     app.footer(
         "Exit codes: 0 nothing to act on; 1 findings or failures; 2 bad input or usage; 3 environment or "
         "I/O;\n"
@@ -145,7 +193,6 @@ int main(int argc, char** argv) {
     }
     for (const auto& [command, run] : actions) {
         if (!command->parsed()) continue;
-        const auto world = world_of_this_process();
         const auto done = run(world);
         const auto code = done.ok() ? done.value() : report_failure(done.failure(), world);
         const bool written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;

@@ -428,6 +428,9 @@ server, put this line at the top of the file:
     # yaml-language-server: $schema=schema.json
 --of report prints the schema of what `check --format json` writes.)",
                    "cudamatrix schema > schema.json", add_schema},
+        CommandRow{"help", "Show the help of a command, as --help does",
+                   R"(`help` shows all commands, `help facts measure` one.)", "cudamatrix help check",
+                   add_help},
     };
     return rows;
 }

@@ -5,6 +5,8 @@
 #include <CLI/Formatter.hpp>
 #include <CLI/Validators.hpp>
 
+#include "base/text.hpp"
+
 namespace cudamatrix {
 
 Argument Argument::type_name(const std::string& name) const {
@@ -33,12 +35,13 @@ Argument Argument::one_value_each() const {
 }
 
 Argument Argument::one_of(const std::vector<std::string>& values) const {
-    option_->check(CLI::IsMember(values));
+    // What command_line.cpp reads back.
+    option_->check(CLI::IsMember(values).description("{" + text::join(values, "|") + "}"));
     return *this;
 }
 
 Argument Argument::between(std::uint64_t first, std::uint64_t last) const {
-    option_->check(CLI::Range(first, last));
+    option_->check(CLI::Range(first, last).description(fmt::format("{} to {}", first, last)));
     return *this;
 }
 
@@ -96,6 +99,10 @@ void Arguments::footer(const std::string& text) const {
 
 bool Arguments::parsed() const {
     return app_->parsed();
+}
+
+CommandLine Arguments::command_line() const {
+    return command_line_of(*app_);
 }
 
 }  // namespace cudamatrix

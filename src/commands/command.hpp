@@ -12,6 +12,7 @@
 
 #include "base/process.hpp"
 #include "base/result.hpp"
+#include "commands/command_line.hpp"
 
 // CLI11 is compiled in arguments.cpp: its headers would cost each file of this folder several seconds.
 namespace CLI {
@@ -69,6 +70,8 @@ class Arguments {
     void footer(const std::string& text) const;
     /// Was this subcommand given?
     [[nodiscard]] bool parsed() const;
+    /// That of the whole program.
+    [[nodiscard]] CommandLine command_line() const;
 
   private:
     CLI::App* app_;
@@ -90,6 +93,11 @@ struct World {
     std::filesystem::path root = "/";  ///< where `--host` looks for proc/ and etc/
     const Cancellation* cancellation = nullptr;
 };
+
+/// The width of help on a terminal of `columns`: lines that are longer than a hand are hard to read.
+[[nodiscard]] constexpr std::size_t help_columns(std::size_t columns) {
+    return columns < 40 ? 40 : columns > 100 ? 100 : columns;
+}
 
 /// Runs after parsing.
 using Action = std::function<Result<ExitCode>(const World&)>;
@@ -132,7 +140,6 @@ Action add_scan(const Arguments& app);
 Action add_schema(const Arguments& app);
 Action add_explain(const Arguments& app);
 Action add_suggest(const Arguments& app);
+Action add_help(const Arguments& app);
 
 }  // namespace cudamatrix
-
-namespace cudamatrix {}  // namespace cudamatrix

@@ -6,7 +6,7 @@ import subprocess
 
 from cli import GOOD, PROGRAM, TESTS, Cli, main
 
-COMMANDS = ["init", "audit", "check", "explain", "suggest", "lint", "list", "lock", "render", "build", "test", "run", "report", "collect", "doctor", "facts", "rules", "kernels", "templates", "scan", "schema"]
+COMMANDS = ["init", "audit", "check", "explain", "suggest", "lint", "list", "lock", "render", "build", "test", "run", "report", "collect", "doctor", "facts", "rules", "kernels", "templates", "scan", "schema", "help"]
 
 
 class Usage(Cli):
@@ -27,6 +27,45 @@ class Usage(Cli):
         for command in COMMANDS:
             with self.subTest(command):
                 self.assertIn("Example: cudamatrix " + command, self.call(command, "--help", code=0).stdout)
+
+    def test_help_of_a_command_is_what_its_option_prints(self):
+        for words in ([], ["check"], ["facts"], ["facts", "measure", "package"], ["help"]):
+            with self.subTest(words):
+                self.assertEqual(self.call("help", *words, code=0).stdout, self.call(*words, "--help", code=0).stdout)
+        self.assertEqual(self.refused("help", "facts", "mesure"), 'cudamatrix: error: unknown command "mesure"\n  fix: did you mean measure?\n')
+        self.assertEqual(self.refused("help", "xyzzy"), 'cudamatrix: error: unknown command "xyzzy"\n  fix: `cudamatrix --help` lists the commands\n')
+        self.assertEqual(self.refused("help", "check", "check"), 'cudamatrix: error: unknown command "check"\n  fix: `cudamatrix check --help` lists the commands\n')
+
+    def test_help_fits_the_terminal(self):
+        for columns, most in ((None, 80), ("0", 80), ("x", 80), ("60", 60), ("100", 100), ("400", 100), ("20", 40)):
+            env = {"COLUMNS": columns} if columns else {}
+            with self.subTest(columns):
+                shown = self.call("run", "--help", code=0, env=env).stdout
+                # A list of values or an option's name is one word.
+                self.assertEqual([line for line in shown.splitlines() if len(line) > most and " " in line.strip()], [])
+                self.assertGreater(max(map(len, shown.splitlines())), most - 12)
+
+    def test_help_says_values_as_they_are_typed(self):
+        shown = self.call("run", "--help", code=0).stdout
+        for line in ("  --format text|json|junit|tap|markdown|html   (default: text)\n", "  -j, --jobs N   (default: 1; 1 to 64)\n", "  --out DIR  ",
+                     "  --require-gpu   (not with --accept-static)\n", "  MATRIX                      The matrix file (YAML)\n"):
+            self.assertIn(line, shown)
+        for noise in ("TEXT", "UINT", "REQUIRED", "Excludes", "Positionals"):
+            self.assertNotIn(noise, shown)
+        self.assertIn("  --look[=VALUE]  ", self.call("check", "--help").stdout)
+
+    def test_what_is_misspelt_is_guessed(self):
+        for arguments, what, near in ((["chek"], 'command "chek"', "check"), (["Check"], 'command "Check"', "check"),
+                                      (["facts", "lst"], 'command "lst"', "list"), (["check", "m.yaml", "--fromat", "json"], 'option "--fromat"', "--format"),
+                                      (["check", "m.yaml", "--fromat=json"], 'option "--fromat"', "--format"), (["check", "--fromat"], 'option "--fromat"', "--format"),
+                                      (["--versoin"], 'option "--versoin"', "--version"), (["facts", "list", "--mien"], 'option "--mien"', "--mine")):
+            self.assertEqual(self.refused(*arguments), f"cudamatrix: error: unknown {what}\n  fix: did you mean {near}?\n")
+        for arguments, said in ((["frobnicate"], 'cudamatrix: error: unknown command "frobnicate"\n  fix: `cudamatrix --help` lists the commands\n'),
+                                (["check", "m.yaml", "--xyzzy"], 'cudamatrix: error: unknown option "--xyzzy"\n  fix: `cudamatrix check --help` lists the options\n'),
+                                (["\033[31m"], 'cudamatrix: error: unknown command "?[31m"\n  fix: `cudamatrix --help` lists the commands\n')):
+            self.assertEqual(self.refused(*arguments), said)
+        for arguments in (["check", "a.yaml", "b.yaml"], ["check"], ["facts"], ["facts", "show", "chek", "x", "y"]):
+            self.assertNotIn("did you mean", self.refused(*arguments))
 
     def test_schema_is_the_one_that_is_published(self):
         got = self.call("schema")
