@@ -55,6 +55,7 @@ for group in "$@"; do
         tests)
             need ccache clang clang-format clang-tidy libclang-rt-dev python3 python3-venv python3-pip libkainjow-mustache-dev git
             need docker-registry gpg gpg-agent iproute2 openssl
+            need bash fish mandoc tmux zsh
             need slurmctld slurmd slurm-client munge
             compose ;;
         coverage) need clang-14 llvm-14 libclang-rt-14-dev ;;

@@ -431,6 +431,19 @@ server, put this line at the top of the file:
         CommandRow{"help", "Show the help of a command, as --help does",
                    R"(`help` shows all commands, `help facts measure` one.)", "cudamatrix help check",
                    add_help},
+        CommandRow{"man", "Print a page of the manual",
+                   R"(cudamatrix(1), or cudamatrix-COMMAND(1), in mdoc(7), for `man -l -` or an archive of
+pages. The packages hold all of them.)",
+                   "cudamatrix man check | man -l -", add_man},
+        CommandRow{"completion", "Print the completion of commands, options and values for a shell",
+                   R"(For this session of bash: source <(cudamatrix completion bash). For all of them, write
+it to the folder of your shell:
+  bash  ~/.local/share/bash-completion/completions/cudamatrix
+  zsh   a folder of $fpath, as _cudamatrix
+  fish  ~/.config/fish/completions/cudamatrix.fish
+The packages hold all three.)",
+                   "cudamatrix completion bash > ~/.local/share/bash-completion/completions/cudamatrix",
+                   add_completion},
     };
     return rows;
 }

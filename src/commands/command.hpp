@@ -141,5 +141,7 @@ Action add_schema(const Arguments& app);
 Action add_explain(const Arguments& app);
 Action add_suggest(const Arguments& app);
 Action add_help(const Arguments& app);
+Action add_completion(const Arguments& app);
+Action add_man(const Arguments& app);
 
 }  // namespace cudamatrix

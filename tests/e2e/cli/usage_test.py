@@ -6,7 +6,7 @@ import subprocess
 
 from cli import GOOD, PROGRAM, TESTS, Cli, main
 
-COMMANDS = ["init", "audit", "check", "explain", "suggest", "lint", "list", "lock", "render", "build", "test", "run", "report", "collect", "doctor", "facts", "rules", "kernels", "templates", "scan", "schema", "help"]
+COMMANDS = ["init", "audit", "check", "explain", "suggest", "lint", "list", "lock", "render", "build", "test", "run", "report", "collect", "doctor", "facts", "rules", "kernels", "templates", "scan", "schema", "help", "man", "completion"]
 
 
 class Usage(Cli):
