@@ -103,6 +103,31 @@ constexpr std::string_view kNextStep =
     "    gpu: [T4, H100]\n"
     "    cuda: [\"11.8\", \"12.4.1\"]\n";
 
+// "static, x86_64, clang 18.1.6, commit 0123456789ab".
+std::string build() {
+#ifdef CUDAMATRIX_STATIC
+    constexpr std::string_view kind = "static";
+#else
+    constexpr std::string_view kind = "dynamic";
+#endif
+#if defined(__x86_64__)
+    constexpr std::string_view arch = "x86_64";
+#elif defined(__aarch64__)
+    constexpr std::string_view arch = "aarch64";
+#else
+    constexpr std::string_view arch = "another processor";
+#endif
+#ifdef __clang__
+    const auto compiler =
+        fmt::format("clang {}.{}.{}", __clang_major__, __clang_minor__, __clang_patchlevel__);
+#else
+    const auto compiler = fmt::format("gcc {}.{}.{}", __GNUC__, __GNUC_MINOR__, __GNUC_PATCHLEVEL__);
+#endif
+    constexpr std::string_view commit = CUDAMATRIX_COMMIT;
+    return fmt::format("{}, {}, {}, {}", kind, arch, compiler,
+                       commit.empty() ? "no commit known" : fmt::format("commit {}", commit));
+}
+
 // The words of a command that was given, "facts" "show", on the way to where parsing came.
 std::vector<std::string> words_of(const CLI::App& app) {
     std::vector<std::string> words;
@@ -167,7 +192,8 @@ int main(int argc, char** argv) {
         "4 passed as far as possible without a GPU; 130 interrupted.\n"
         "Example: cudamatrix check matrix.yaml");
     bool version = false;
-    app.add_flag("--version", version, "Print version, date and hash of the facts");
+    app.add_flag("--version", version,
+                 "Print version, date and hash of the facts, and how this program was built");
 
     std::vector<std::pair<CLI::App*, Action>> actions;
     for (const auto& row : all_commands()) {
@@ -188,7 +214,7 @@ int main(int argc, char** argv) {
     }
     if (version) {
         const auto facts = Facts::embedded();
-        fmt::print("cudamatrix {}\nfacts {} {}\n", kVersion, facts.date(), facts.hash());
+        fmt::print("cudamatrix {}\nfacts {} {}\nbuild {}\n", kVersion, facts.date(), facts.hash(), build());
         return 0;
     }
     for (const auto& [command, run] : actions) {

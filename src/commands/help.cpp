@@ -1,9 +1,24 @@
+#include "base/file.hpp"
 #include "commands/command.hpp"
 #include "commands/command_line.hpp"
 #include "commands/common.hpp"
 #include "knowledge/facts/facts.hpp"
 
 namespace cudamatrix {
+namespace {
+
+Result<ExitCode> write_pages(const CommandLine& whole, const std::filesystem::path& folder) {
+    CM_TRY(file::make_directories(folder));
+    const auto date = Facts::embedded().date();
+    CM_TRY(file::write(folder / (whole.name + ".1"), man_page(whole, whole, date)));
+    for (const auto& one : whole.subcommands) {
+        CM_TRY(
+            file::write(folder / fmt::format("{}-{}.1", whole.name, one.name), man_page(whole, one, date)));
+    }
+    return ExitCode::success;
+}
+
+}  // namespace
 
 Action add_help(const Arguments& app) {
     auto words = std::make_shared<std::vector<std::string>>();
@@ -18,9 +33,15 @@ Action add_help(const Arguments& app) {
 
 Action add_man(const Arguments& app) {
     auto words = std::make_shared<std::vector<std::string>>();
-    app.add_option("COMMAND", *words, "A command; without one the page of the whole program");
-    return [app, words](const World&) -> Result<ExitCode> {
+    auto out = std::make_shared<std::string>();
+    const auto command =
+        app.add_option("COMMAND", *words, "A command; without one the page of the whole program");
+    app.add_option("--out", *out, "Write all pages into this folder instead")
+        .type_name("DIR")
+        .excludes(command);
+    return [app, words, out](const World&) -> Result<ExitCode> {
         const auto whole = app.command_line();
+        if (!out->empty()) return write_pages(whole, *out);
         CM_TRY_ASSIGN(const auto* command, whole.find(*words));
         if (words->size() > 1)
             return input_failure(fmt::format("{} has no page of its own", command->path),

@@ -21,7 +21,7 @@ class Usage(Cli):
         self.assertEqual(got.stderr, "")
 
     def test_version_names_the_facts(self):
-        self.assertRegex(self.call("--version").stdout, r"^cudamatrix \d+\.\d+\.\d+\nfacts 20\d\d-\d\d-\d\d [0-9a-f]{12}\n$")
+        self.assertRegex(self.call("--version").stdout, r"^cudamatrix \d+\.\d+\.\d+\nfacts 20\d\d-\d\d-\d\d [0-9a-f]{12}\nbuild (static|dynamic), (x86_64|aarch64), (clang|gcc) \d+\.\d+\.\d+, (commit [0-9a-f]{12}|no commit known)\n$")
 
     def test_every_help_has_an_example(self):
         for command in COMMANDS:
