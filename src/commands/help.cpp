@@ -1,4 +1,5 @@
 #include "base/file.hpp"
+#include "base/text.hpp"
 #include "commands/command.hpp"
 #include "commands/command_line.hpp"
 #include "commands/common.hpp"
@@ -34,11 +35,11 @@ Action add_help(const Arguments& app) {
 Action add_man(const Arguments& app) {
     auto words = std::make_shared<std::vector<std::string>>();
     auto out = std::make_shared<std::string>();
-    const auto command =
+    const auto asked =
         app.add_option("COMMAND", *words, "A command; without one the page of the whole program");
     app.add_option("--out", *out, "Write all pages into this folder instead")
         .type_name("DIR")
-        .excludes(command);
+        .excludes(asked);
     return [app, words, out](const World&) -> Result<ExitCode> {
         const auto whole = app.command_line();
         if (!out->empty()) return write_pages(whole, *out);
