@@ -82,7 +82,7 @@ CommandLine read_command(const CLI::App& app, const std::string& before) {
 
 std::string OptionLine::usage() const {
     if (positional) return name;
-    const auto names = short_name.empty() ? name : short_name + ", " + name;
+    auto names = short_name.empty() ? name : short_name + ", " + name;
     if (optional_value) return names + "[=" + value + "]";
     if (value.empty()) return names;
     return names + " " + value + (repeated ? " ..." : "");

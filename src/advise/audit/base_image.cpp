@@ -31,7 +31,7 @@ std::string os_of_tag(const Facts& facts, std::string_view name, std::string_vie
     for (const auto part : {tag, tag.substr(0, tag.find('-')), tag.substr(0, tag.find('.'))}) {
         if (part.empty()) continue;
         for (const auto& text : {fmt::format("{}{}", name, part), std::string(part)}) {
-            if (const auto os = os_named(facts, text); os.starts_with(name)) return os;
+            if (auto os = os_named(facts, text); os.starts_with(name)) return os;
         }
     }
     return {};

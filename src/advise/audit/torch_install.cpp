@@ -70,7 +70,7 @@ std::string specifier_of_pins(const Pins& pins, const Facts& facts) {
         if (!release || !release->has("requires")) continue;
         for (const auto demand : release->list("requires")) {
             if (!demand.starts_with("torch ") || demand.find(';') != std::string_view::npos) continue;
-            const auto clause = text::replace_all(demand.substr(6), " ", "");
+            auto clause = text::replace_all(demand.substr(6), " ", "");
             if (clause.starts_with("==") && !exact_version(clause).empty()) return clause;
             clauses.push_back(clause);
         }
