@@ -227,7 +227,7 @@ class Fold {
     void take(const PipInstall& written) {
         ++installs_;
         const auto install = with_files(written);
-        find_wrong_indexes(install, out_.findings);
+        find_wrong_indexes(indexes_of(install), out_.findings);
         if (install.locked) {  // the environment becomes what the lock says
             held_.torch.reset();
             held_.packages.clear();
@@ -244,7 +244,8 @@ class Fold {
                 torch = &requirement;
             }
         }
-        if (pythons_.writes_into_system(install) && is_managed_ && !install.requirements.empty())
+        if (pythons_.writes_into_system(install) && is_managed_ && !breaks_system() &&
+            !install.requirements.empty())
             held_.into_system = true;
         if (torch != nullptr && !is_met(*torch, install)) {
             take_outcome(torch_of({install, *torch, indexes_of(install), python, held_.arch,
@@ -258,6 +259,12 @@ class Fold {
         for (const auto& [name, requirement] : pins.by_name)
             take_package(name, *requirement);
         if (held_.python.text.empty()) held_.python = python;
+    }
+
+    // What the option --break-system-packages says for one install.
+    [[nodiscard]] bool breaks_system() const {
+        const auto said = held_.variables.find("PIP_BREAK_SYSTEM_PACKAGES");
+        return said != held_.variables.end() && said->second.text != "0" && said->second.text != "false";
     }
 
     // pip leaves what is there and fits; which one an image holds itself is not always known.

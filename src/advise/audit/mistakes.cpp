@@ -45,8 +45,8 @@ Finding found(std::string_view id, const Location& where, std::string message, s
     return {mistake->id, mistake->severity, where, std::move(message), std::move(fix)};
 }
 
-void find_wrong_indexes(const sources::PipInstall& install, std::vector<Finding>& out) {
-    for (const auto& [kind, url, where] : install.indexes) {
+void find_wrong_indexes(const std::vector<sources::Index>& indexes, std::vector<Finding>& out) {
+    for (const auto& [kind, url, where] : indexes) {
         const bool links = kind == sources::IndexKind::find_links;
         if (!links && is_page(url)) {
             out.push_back(found(

@@ -186,7 +186,7 @@ void make_cell(const Held& held, const FoldContext& context, Holds& out);
 [[nodiscard]] Finding found(std::string_view id, const Location& where, std::string message, std::string fix);
 /// Stages that nothing uses, of a Dockerfile.
 void find_unused_stages(const sources::Source& source, const Facts& facts, std::vector<Finding>& out);
-/// --find-links and indexes that are none.
-void find_wrong_indexes(const sources::PipInstall& install, std::vector<Finding>& out);
+/// --find-links and indexes that are none, of options and of variables.
+void find_wrong_indexes(const std::vector<sources::Index>& indexes, std::vector<Finding>& out);
 
 }  // namespace cudamatrix::audit
