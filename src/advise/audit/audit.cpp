@@ -48,9 +48,8 @@ class Auditor {
     Auditor(const Facts& facts, const Options& options, const ReadFile& read, Report& out)
         : facts_(facts), options_(options), read_(read), out_(out) {}
 
-    void add(const Input& input) {
+    void add(const Input& input, std::optional<sources::Kind> kind) {
         if (followed_.contains(input.path)) return;
-        const auto kind = sources::kind_of(input.path, input.text);
         if (!kind) {
             out_.skipped.push_back(
                 {{input.path, 0, 0, 1},
@@ -113,8 +112,7 @@ class Auditor {
     void add_build(const sources::Build& build, const sources::Source& compose) {
         const auto folder = std::filesystem::path(compose.path).parent_path();
         const auto path = (folder / build.context / build.dockerfile).lexically_normal();
-        if (build.context.find(sources::kOpen) != std::string::npos ||
-            build.dockerfile.find(sources::kOpen) != std::string::npos) {
+        if (is_open(build.context) || is_open(build.dockerfile)) {
             out_.skipped.push_back({build.where, "build", "a variable in it has no value here"});
             return;
         }
@@ -173,16 +171,15 @@ Report read_stacks(const std::vector<Input>& inputs, const Facts& facts, const O
     Report out;
     Auditor auditor(facts, options, read, out);
     // What others name is read with them: Dockerfiles and compose files come first.
-    std::vector<const Input*> order;
+    std::vector<std::pair<std::optional<sources::Kind>, const Input*>> order;
     for (const auto& input : inputs)
-        order.push_back(&input);
-    const auto rank = [](const Input* input) {
-        const auto kind = sources::kind_of(input->path, input->text);
-        return kind == sources::Kind::compose ? 0 : kind == sources::Kind::dockerfile ? 1 : 2;
+        order.emplace_back(sources::kind_of(input.path, input.text), &input);
+    const auto rank = [](const auto& one) {
+        return one.first == sources::Kind::compose ? 0 : one.first == sources::Kind::dockerfile ? 1 : 2;
     };
     std::ranges::stable_sort(order, {}, rank);
-    for (const auto* input : order)
-        auditor.add(*input);
+    for (const auto& [kind, input] : order)
+        auditor.add(*input, kind);
     std::ranges::sort(out.files, {}, &sources::Source::path);
     const auto by_place = [](const auto& one) {
         return std::tuple(one.where.file, one.where.line, one.where.column);
@@ -232,13 +229,18 @@ Result<std::vector<std::filesystem::path>> files_below(const std::filesystem::pa
     return out;
 }
 
+bool Stack::compiles() const {
+    return std::ranges::find(matrix.stages, to_string(Stage::build)) != matrix.stages.end();
+}
+
+std::string stages_line(bool compiles) {
+    if (compiles) return {};
+    return fmt::format("stages: [{}]  # nothing is compiled\n", text::join(deciding(false), ", "));
+}
+
 std::string matrix_text(const std::vector<const Stack*>& stacks, std::string_view name) {
     std::string out = fmt::format("version: 1\nname: {}\n", name);
-    const bool compiles = std::ranges::any_of(stacks, [](const Stack* stack) {
-        return std::ranges::find(stack->matrix.stages, "build") != stack->matrix.stages.end();
-    });
-    if (!compiles)
-        out += fmt::format("stages: [{}]  # nothing is compiled\n", text::join(deciding(false), ", "));
+    out += stages_line(std::ranges::any_of(stacks, [](const Stack* stack) { return stack->compiles(); }));
     out += "include:\n";
     for (const auto* stack : stacks) {
         for_each_cell(stack->matrix, [&](const Cell& cell) {

@@ -52,6 +52,9 @@ struct Stack {
         std::size_t install = 0;
     };
     std::map<std::string, Place> places{};
+
+    /// Something in it is told to compile CUDA code: then `build` is among the stages of the matrix.
+    [[nodiscard]] bool compiles() const;
 };
 
 struct Options {
@@ -78,8 +81,8 @@ struct Report {
 /// is none.
 using ReadFile = std::function<std::optional<std::string>(const std::filesystem::path&)>;
 
-/// Nothing fails here: what cannot be read is among `skipped`. `text_of` a file of an unknown kind is
-/// skipped, too.
+/// Nothing fails here: what cannot be read is among `skipped`, and so is a file of an unknown
+/// kind.
 [[nodiscard]] Report read_stacks(const std::vector<Input>& inputs, const Facts& facts, const Options& options,
                                  const ReadFile& read);
 
@@ -111,6 +114,10 @@ struct Line {
 /// do nothing (torch.compile, and compiling where nothing is compiled) is a note, and so is that pip compiles
 /// a package; two installs that contradict each other are a warning: pip says so and goes on.
 [[nodiscard]] std::vector<Line> lines_of(const Report& report, const std::vector<Judged>& judged);
+
+/// The line of a matrix file that leaves out the stages at which nothing happens; empty where something is
+/// compiled.
+[[nodiscard]] std::string stages_line(bool compiles);
 
 /// The stacks of which something is known as a matrix file: one cell each.
 [[nodiscard]] std::string matrix_text(const std::vector<const Stack*>& stacks, std::string_view name);

@@ -239,7 +239,7 @@ class Fold {
         for (const auto& requirement : install.requirements) {
             if (!applies(requirement, python.text)) continue;
             if (requirement.name != "torch") {
-                pins.by_name[requirement.name] = &requirement;
+                pins[requirement.name] = &requirement;
             } else if (torch == nullptr || exact_version(torch->specifier).find('+') == std::string::npos) {
                 torch = &requirement;
             }
@@ -248,15 +248,15 @@ class Fold {
             !install.requirements.empty())
             held_.into_system = true;
         if (torch != nullptr && !is_met(*torch, install)) {
-            take_outcome(torch_of({install, *torch, indexes_of(install), python, held_.arch,
-                                   context_.options.today, held_.base, held_.image.text,
-                                   pythons_.is_open_conda() || is_unread_, pins, held_.torch},
-                                  facts_),
-                         torch->where, "torch");
+            take_outcome(
+                torch_of({install, *torch, indexes_of(install), python, held_.arch, context_.options.today,
+                          held_.base, pythons_.is_open_conda() || is_unread_, pins, held_.torch},
+                         facts_),
+                torch->where, "torch");
             if (pythons_.is_plain(install) && !python.text.empty())
                 plain_pip_ = Chosen{python.text, install.where};
         }
-        for (const auto& [name, requirement] : pins.by_name)
+        for (const auto& [name, requirement] : pins)
             take_package(name, *requirement);
         if (held_.python.text.empty()) held_.python = python;
     }

@@ -76,18 +76,18 @@ void find_unused_stages(const sources::Source& source, const Facts& facts, std::
                 return copy != nullptr &&
                        (copy->stage == std::to_string(index) ||
                         (!stages[index].name.empty() && copy->stage == stages[index].name) ||
-                        copy->stage.find(sources::kOpen) != std::string::npos);
+                        is_open(copy->stage));
             });
             return stage.on == index || copies;
         });
     };
+    const auto about_gpu = [&](const sources::Stage& stage) {
+        return !stage.base.is_open() && base_image(stage.base.text, facts).cuda;
+    };
+    if (stages.size() < 2 || !std::ranges::any_of(stages, about_gpu)) return;
     for (std::size_t i = 0; i + 1 < stages.size(); ++i) {
         if (!stages[i].name.empty() || is_used(i) || stages[i].base.text.empty() || stages[i].base.is_open())
             continue;
-        const auto about_gpu = [&](const sources::Stage& stage) {
-            return !stage.base.is_open() && base_image(stage.base.text, facts).cuda;
-        };
-        if (!std::ranges::any_of(stages, about_gpu)) continue;
         out.push_back(
             found("stage-unused", stages[i].base.where,
                   fmt::format("nothing of {} is in the image: each FROM begins anew, and the last one counts",

@@ -98,7 +98,7 @@ struct TorchChoice {
 [[nodiscard]] std::string variant_of_index(std::string_view url);
 /// "2.1.0" of "==2.1.0" and "===2.1.0"; empty where several would do.
 [[nodiscard]] std::string exact_version(std::string_view specifier);
-[[nodiscard]] bool is_open(std::string_view text);
+using sources::is_open;
 
 /// A torch that is there, from where it is written.
 struct Torch {
@@ -108,9 +108,8 @@ struct Torch {
     Chosen python;  ///< for which it was installed; empty text: nobody knows
 };
 
-struct Pins {
-    std::map<std::string, const sources::Requirement*> by_name;  ///< without torch
-};
+/// Requirements of an install by their names, without torch.
+using Pins = std::map<std::string, const sources::Requirement*>;
 struct TorchInstall {
     const sources::PipInstall& install;
     const sources::Requirement& requirement;
@@ -119,7 +118,6 @@ struct TorchInstall {
     std::string arch;
     std::string today;
     const BaseImage& base;
-    std::string image;
     bool is_open = false;  ///< a python, or an install before, is not known: nobody can tell what pip takes
     const Pins& pins;
     const std::optional<Torch>& before;

@@ -7,10 +7,6 @@
 
 namespace cudamatrix::audit {
 
-bool is_open(std::string_view text) {
-    return text.find(sources::kOpen) != std::string_view::npos;
-}
-
 std::string variant_of_index(std::string_view url) {
     while (url.ends_with("/"))
         url.remove_suffix(1);

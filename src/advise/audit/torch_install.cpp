@@ -58,13 +58,13 @@ Indexes understood(const std::vector<Index>& indexes) {
 // Companions first, which demand one release; then what facts know of the pinned releases.
 std::string specifier_of_pins(const Pins& pins, const Facts& facts) {
     for (const auto& row : facts.rows("torch_companions")) {
-        const auto pin = pins.by_name.find(std::string(row.text("package")));
-        if (pin == pins.by_name.end() || !row.has("torch")) continue;
+        const auto pin = pins.find(std::string(row.text("package")));
+        if (pin == pins.end() || !row.has("torch")) continue;
         if (release_of(exact_version(pin->second->specifier)) == row.text("version"))
             return "==" + std::string(row.text("torch"));
     }
     std::vector<std::string> clauses;
-    for (const auto& [name, requirement] : pins.by_name) {
+    for (const auto& [name, requirement] : pins) {
         const auto release =
             lookup::package_release(facts, name, release_of(exact_version(requirement->specifier)));
         if (!release || !release->has("requires")) continue;

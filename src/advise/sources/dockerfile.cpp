@@ -16,11 +16,6 @@ namespace {
 
 using Values = std::map<std::string, std::optional<std::string>, std::less<>>;
 
-bool is_shell(std::string_view program) {
-    const auto name = file_name(program);
-    return name == "sh" || name == "bash" || name == "dash" || name == "ash" || name == "zsh";
-}
-
 constexpr std::size_t kMostStages = 500;
 
 class DockerfileReader {
@@ -278,13 +273,11 @@ class DockerfileReader {
             }
         }
         if (auto words = exec_words(instruction.rest)) {
-            const bool is_script = words->size() == 3 && is_shell((*words)[0].text) &&
-                                   (*words)[1].text.starts_with("-") && (*words)[1].text.ends_with("c");
-            if (is_script) {
-                const auto place = instruction.rest.text.find((*words)[2].text);
+            if (const auto* inner = script_of(*words)) {
+                const auto place = instruction.rest.text.find(inner->text);
                 if (place != std::string::npos) {
                     auto script = instruction.rest.from(place);
-                    script.text.resize((*words)[2].text.size());
+                    script.text.resize(inner->text.size());
                     script.at.resize(script.text.size());
                     return commands(script);
                 }
@@ -314,24 +307,12 @@ class DockerfileReader {
 
     void commands(const Script& script) {
         each_command(script, file_, lookup(), [this](const Command& command) {
-            if (command.words.empty() || command.words[0].text == "export") {
-                auto assignments = command.assignments;
-                for (const auto& word : command.words) {
-                    const auto equals = word.text.find('=');
-                    if (equals != std::string::npos)
-                        assignments.push_back({word.text.substr(0, equals),
-                                               {word.text.substr(equals + 1), word.where, word.quoted}});
-                }
-                for (auto& [name, word] : assignments)
-                    shell_[name] = command.maybe || word.is_open() ? std::nullopt : known(word.text);
-            }
-            if (command.words.size() == 3 && is_shell(command.words[0].text) &&
-                command.words[1].text.starts_with("-") && command.words[1].text.ends_with("c") &&
-                depth_ < 4) {
+            for (auto& [name, word] : assigned(command))
+                shell_[name] = command.maybe || word.is_open() ? std::nullopt : known(word.text);
+            if (const auto* text = script_of(command.words); text != nullptr && depth_ < 4) {
                 Script inner;
-                inner.text = command.words[2].text;
-                inner.at.assign(inner.text.size(),
-                                static_cast<std::uint32_t>(file_.offset(command.words[2].where)));
+                inner.text = text->text;
+                inner.at.assign(inner.text.size(), static_cast<std::uint32_t>(file_.offset(text->where)));
                 ++depth_;
                 commands(inner);
                 --depth_;

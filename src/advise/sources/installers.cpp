@@ -264,13 +264,8 @@ void read_command(const Command& command, std::vector<Step>& steps, std::vector<
     std::vector<Step> own;
     std::vector<Skipped> left;
     if (program == "export") {
-        for (std::size_t i = 1; i < words.size(); ++i) {
-            const auto equals = words[i].text.find('=');
-            if (equals != std::string::npos)
-                own.emplace_back(
-                    Variable{words[i].text.substr(0, equals),
-                             {words[i].text.substr(equals + 1), words[i].where, words[i].quoted}});
-        }
+        for (auto& variable : assigned(inner))
+            own.emplace_back(std::move(variable));
     } else if (is_pip(program)) {
         read_pip(inner, "pip", python_of(program), 1, own, left);
     } else if (is_python(program)) {

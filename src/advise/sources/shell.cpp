@@ -29,8 +29,7 @@ Truth outcome(const Command& command) {
         negated = true;
         words.erase(words.begin());
     }
-    const bool open =
-        std::ranges::any_of(words, [](const auto& word) { return word.find(kOpen) != std::string::npos; });
+    const bool open = std::ranges::any_of(words, [](const auto& word) { return is_open(word); });
     std::optional<bool> says;
     if (!open && words.size() == 2 && (words[0] == "-n" || words[0] == "-z"))
         says = (words[0] == "-z") == words[1].empty();
@@ -263,6 +262,30 @@ class ShellReader {
 };
 
 }  // namespace
+
+std::vector<Variable> assigned(const Command& command) {
+    if (command.words.empty()) return command.assignments;
+    std::vector<Variable> out;
+    if (file_name(command.words[0].text) != "export") return out;
+    for (const auto& word : command.words) {
+        const auto equals = word.text.find('=');
+        if (equals != std::string::npos)
+            out.push_back(
+                {word.text.substr(0, equals), {word.text.substr(equals + 1), word.where, word.quoted}});
+    }
+    return out;
+}
+
+bool is_shell(std::string_view program) {
+    const auto name = file_name(program);
+    return name == "sh" || name == "bash" || name == "dash" || name == "ash" || name == "zsh";
+}
+
+const Word* script_of(const std::vector<Word>& words) {
+    const bool is_it = words.size() == 3 && is_shell(words[0].text) && words[1].text.starts_with("-") &&
+                       words[1].text.ends_with("c");
+    return is_it ? &words[2] : nullptr;
+}
 
 void each_command(const Script& script, const FileText& file, const Lookup& lookup,
                   const std::function<void(const Command&)>& run) {

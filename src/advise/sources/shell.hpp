@@ -26,6 +26,14 @@ struct Command {
     bool maybe = false;                         ///< it hangs on something that nobody knows whether it runs
 };
 
+/// NAME=VALUE of `export`, and the assignments of a command without words: what the shell knows from then on.
+[[nodiscard]] std::vector<Variable> assigned(const Command& command);
+
+/// The script of `sh -c SCRIPT`; nullptr: the words are something else.
+[[nodiscard]] const Word* script_of(const std::vector<Word>& words);
+/// sh, bash and the like.
+[[nodiscard]] bool is_shell(std::string_view program);
+
 /// Calls `run` for each command that may run. `lookup` is asked when the command is reached, so that `run`
 /// may change what it says.
 void each_command(const Script& script, const FileText& file, const Lookup& lookup,

@@ -17,6 +17,9 @@ namespace cudamatrix::sources {
 /// Stands in a text for what nobody knows before the build: a variable without a value, the output of a
 /// program.
 inline constexpr char kOpen = '\x01';
+[[nodiscard]] inline bool is_open(std::string_view text) {
+    return text.find(kOpen) != std::string_view::npos;
+}
 
 /// A word of a command or an instruction, its variables replaced.
 struct Word {
@@ -24,7 +27,7 @@ struct Word {
     Location where = {};
     bool quoted = false;
 
-    [[nodiscard]] bool is_open() const { return text.find(kOpen) != std::string::npos; }
+    [[nodiscard]] bool is_open() const { return sources::is_open(text); }
 };
 
 /// One requirement as pip reads it (PEP 508): "torch[opt]>=2.0; python_version<'3.12'".

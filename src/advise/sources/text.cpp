@@ -49,10 +49,6 @@ std::string open_text() {
     return std::string(1, kOpen);
 }
 
-bool is_open(std::string_view text) {
-    return text.find(kOpen) != std::string_view::npos;
-}
-
 // Index behind the bracket that closes the one before `index`; npos: none does.
 std::size_t closing(std::string_view text, std::size_t index, char opens, char closes) {
     for (std::size_t depth = 1; index < text.size(); ++index) {

@@ -123,7 +123,7 @@ Row row_of(const audit::Stack& stack, const Facts& facts, const std::string& tod
            const OnProgress& on_progress) {
     Row out;
     out.stack = stack.name;
-    out.compiles = std::ranges::find(stack.matrix.stages, "build") != stack.matrix.stages.end();
+    out.compiles = stack.compiles();
     auto matrix = stack.matrix;
     matrix.waivers.clear();
     as_family(matrix);
@@ -150,9 +150,7 @@ std::vector<Preset> presets() {
     std::vector<Preset> out;
     for (const auto& file : embedded_below(kFolder)) {
         const auto name = file.path.substr(kFolder.size());
-        const auto line = file.content.substr(0, file.content.find('\n'));
-        out.push_back({name.substr(0, name.find('.')), file.content,
-                       line.substr(std::min<std::size_t>(2, line.size()))});
+        out.push_back({name.substr(0, name.find('.')), file.content});
     }
     std::ranges::sort(out, {}, &Preset::name);
     return out;
@@ -179,10 +177,7 @@ std::string matrix_of(const std::vector<Row>& rows, std::string_view name, std::
     std::string out = fmt::format(
         "# Started from \"{}\": `cudamatrix check` judges it, `cudamatrix render` makes its images.\nversion: 1\nname: {}\nexpect_cells: {}\n",
         text::printable(from), name, works);
-    const bool compiles = std::ranges::any_of(rows, &Row::compiles);
-    if (!compiles)
-        out +=
-            "stages: [driver_load, image_pull, container_start, install, runtime]  # nothing is compiled\n";
+    out += audit::stages_line(std::ranges::any_of(rows, &Row::compiles));
     out += "include:\n";
     for (const auto& row : rows) {
         out += fmt::format("  # {}\n", text::printable(row.stack));

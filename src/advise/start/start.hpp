@@ -17,7 +17,6 @@ namespace cudamatrix::start {
 struct Preset {
     std::string_view name;  ///< training
     std::string_view text;
-    std::string_view about;  ///< its first comment, without "# "
 };
 /// THE list of presets is that folder, sorted by name.
 [[nodiscard]] std::vector<Preset> presets();
