@@ -73,6 +73,9 @@ namespace cudamatrix::text {
 /// "Nvidia_cuBLAS.cu12" as "nvidia-cublas-cu12": a Python project's name as indexes compare it (PEP 503).
 [[nodiscard]] std::string normalised_project(std::string_view name);
 
+/// "%2B" as "+" (RFC 3986, section 2.1); nothing where an escape is incomplete.
+[[nodiscard]] std::optional<std::string> percent_decoded(std::string_view text);
+
 /// Base64 (RFC 4648, section 4). Nothing for other characters, wrong padding or bits after the end; padding
 /// may be left out.
 [[nodiscard]] std::string to_base64(std::string_view bytes);

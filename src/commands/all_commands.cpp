@@ -362,12 +362,12 @@ Nothing else is touched: an image that you gave another name, or made from one o
 ours, is kept and named. --out DIR removes only what was run and built for that
 output folder. Exit code 1 if something could not be removed.)",
                    "cudamatrix clean --images --dry-run", add_clean},
-        CommandRow{"doctor", "Say what on this machine helps or hinders GPU work, and what mends it",
+        CommandRow{"doctor", "Check this machine for GPU work",
                    R"(Looks at the driver, its module in the kernel (nouveau, Secure Boot), its libraries
 and device nodes, the GPUs, the container toolkit, its known flaws and no-cgroups,
 CDI files, /dev/shm and LD_LIBRARY_PATH. Each line is ok, warn, fail or skipped
-(it could not be looked at, and why), with what mends it, where something does,
-and the document that the judgement rests on, where it rests on one.
+(with the reason). Where there is one, a fix and the document behind the judgement
+follow.
 
 Nothing is loaded, started in a container, asked over the network or changed, and
 no root is needed. Tools of NVIDIA's get a second each to answer. A machine

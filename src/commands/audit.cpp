@@ -45,13 +45,11 @@ Result<ExitCode> perform(const AuditOptions& options, const World& world) {
     how.target = options.target;
     how.today = today;
     how.all_packages = !options.look.empty();
-    CM_TRY_ASSIGN(const auto targets, audit_targets(options.paths));
-    auto found = audit::read_stacks(targets.files, facts, how, read_if_there());
-    for (const auto& image : targets.images)
-        found.stacks.push_back(audit::stack_of_image(image, facts, how));
+    CM_TRY_ASSIGN(const auto found, read_audited(options.paths, facts, how));
 
     std::vector<std::unique_ptr<Loaded>> judged;
     report::AuditReport report{found,
+                               {},
                                {},
                                {},
                                tool_info(facts, today),
@@ -74,6 +72,7 @@ Result<ExitCode> perform(const AuditOptions& options, const World& world) {
         }
         report.stacks.push_back({stack, loaded.judgement});
     }
+    report.lines = audit::lines_of(found, report.stacks);
     if (!known.empty()) report.matrix = audit::matrix_text(known, "audited");
     warn_of_age(report.tool, world);
     CM_TRY(publish(report, "audit", options.format, options.out,
@@ -81,7 +80,6 @@ Result<ExitCode> perform(const AuditOptions& options, const World& world) {
     if (!options.out.empty() && !report.matrix.empty()) {
         CM_TRY(file::write(std::filesystem::path(options.out) / "audit.yaml", report.matrix));
     }
-    const auto lines = audit::lines_of(found, report.stacks);
     const auto fails = [&](const audit::Line& line) {
         if (options.fail_on == "never") return false;
         if (line.severity == Severity::error) return true;
@@ -89,7 +87,7 @@ Result<ExitCode> perform(const AuditOptions& options, const World& world) {
         if (line.severity == Severity::unknown) return true;
         return options.fail_on == "degraded" && line.severity == Severity::warning;
     };
-    return std::ranges::any_of(lines, fails) ? ExitCode::findings : ExitCode::success;
+    return std::ranges::any_of(report.lines, fails) ? ExitCode::findings : ExitCode::success;
 }
 
 }  // namespace

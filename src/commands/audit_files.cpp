@@ -18,51 +18,19 @@ namespace {
 constexpr std::uint64_t kLargestFile = 16u << 20;
 constexpr std::string_view kStdin = "-";
 
-struct MachineOption {
-    Field field;
-    std::string_view help;
+constexpr std::array kMachine{FieldHelp{Field::driver, "The host's driver: 550.54.15, or a branch (570)"},
+                              FieldHelp{Field::gpu, "The GPU: T4, \"RTX 4090\""},
+                              FieldHelp{Field::compute, "Its compute capability: 8.6"},
+                              FieldHelp{Field::toolkit, "Version of nvidia-container-toolkit on the host"},
+                              FieldHelp{Field::arch, "Processor that the images are for: x86_64 or aarch64"}};
+
+struct Targets {
+    std::vector<audit::Input> files;
+    std::vector<std::string> images;
 };
-constexpr std::array kMachine{
-    MachineOption{Field::driver, "The host's driver: 550.54.15, or a branch (570)"},
-    MachineOption{Field::gpu, "The GPU: T4, \"RTX 4090\""},
-    MachineOption{Field::compute, "Its compute capability: 8.6"},
-    MachineOption{Field::toolkit, "Version of nvidia-container-toolkit on the host"},
-    MachineOption{Field::arch, "Processor that the images are for: x86_64 or aarch64"}};
 
-}  // namespace
-
-void AuditedMachine::add(const Arguments& app) {
-    for (std::size_t i = 0; i < kMachine.size(); ++i)
-        app.add_option("--" + std::string(info(kMachine[i].field).name), texts[i],
-                       std::string(kMachine[i].help))
-            .type_name("VALUE");
-}
-
-bool AuditedMachine::is_given() const {
-    return std::ranges::any_of(texts, [](const std::string& text) { return !text.empty(); });
-}
-
-Result<std::vector<std::pair<Field, Value>>> AuditedMachine::values(const Facts& facts,
-                                                                    const World& world) const {
-    const auto spelling = said_spellings(facts, world);
-    std::vector<std::pair<Field, Value>> out;
-    for (std::size_t i = 0; i < kMachine.size(); ++i) {
-        const auto& written = texts[i];
-        if (written.empty()) continue;
-        const auto field = kMachine[i].field;
-        const auto meant = spelling(field, written);
-        auto value = value_from_text(field, meant.empty() ? written : meant);
-        if (const auto* problem = std::get_if<ValueProblem>(&value))
-            return input_failure(fmt::format("--{}: {}", info(field).name, problem->message), problem->fix);
-        auto made = std::get<Value>(std::move(value));
-        made.where.file = fmt::format("--{}", info(field).name);
-        out.emplace_back(field, std::move(made));
-    }
-    return out;
-}
-
-Result<AuditTargets> audit_targets(const std::vector<std::string>& paths) {
-    AuditTargets out;
+Result<Targets> targets_of(const std::vector<std::string>& paths) {
+    Targets out;
     const auto add = [&](const std::filesystem::path& path) -> Status {
         CM_TRY_ASSIGN(auto text, file::read(path, kLargestFile));
         out.files.push_back({path.lexically_normal().generic_string(), std::move(text)});
@@ -105,6 +73,45 @@ audit::ReadFile read_if_there() {
         auto text = file::read(path, kLargestFile);
         return text.ok() ? std::optional(std::move(text).value()) : std::nullopt;
     };
+}
+
+}  // namespace
+
+void AuditedMachine::add(const Arguments& app) {
+    for (std::size_t i = 0; i < kMachine.size(); ++i)
+        add_field(app, kMachine[i], texts[i]);
+}
+
+bool AuditedMachine::is_given() const {
+    return std::ranges::any_of(texts, [](const std::string& text) { return !text.empty(); });
+}
+
+Result<std::vector<std::pair<Field, Value>>> AuditedMachine::values(const Facts& facts,
+                                                                    const World& world) const {
+    const auto spelling = said_spellings(facts, world);
+    std::vector<std::pair<Field, Value>> out;
+    for (std::size_t i = 0; i < kMachine.size(); ++i) {
+        const auto& written = texts[i];
+        if (written.empty()) continue;
+        const auto field = kMachine[i].field;
+        const auto meant = spelling(field, written);
+        auto value = value_from_text(field, meant.empty() ? written : meant);
+        if (const auto* problem = std::get_if<ValueProblem>(&value))
+            return input_failure(fmt::format("--{}: {}", info(field).name, problem->message), problem->fix);
+        auto made = std::get<Value>(std::move(value));
+        made.where.file = fmt::format("--{}", info(field).name);
+        out.emplace_back(field, std::move(made));
+    }
+    return out;
+}
+
+Result<audit::Report> read_audited(const std::vector<std::string>& paths, const Facts& facts,
+                                   const audit::Options& how) {
+    CM_TRY_ASSIGN(const auto targets, targets_of(paths));
+    auto found = audit::read_stacks(targets.files, facts, how, read_if_there());
+    for (const auto& image : targets.images)
+        found.stacks.push_back(audit::stack_of_image(image, facts, how));
+    return found;
 }
 
 }  // namespace cudamatrix

@@ -22,13 +22,8 @@ struct AuditedMachine {
                                                                       const World& world) const;
 };
 
-struct AuditTargets {
-    std::vector<audit::Input> files;  ///< named, below folders, and the standard input ("-")
-    std::vector<std::string> images;
-};
-[[nodiscard]] Result<AuditTargets> audit_targets(const std::vector<std::string>& paths);
-
-/// A regular file, up to the size that is read.
-[[nodiscard]] audit::ReadFile read_if_there();
+/// What `paths` install: files, those below folders, the standard input ("-"), and images by their names.
+[[nodiscard]] Result<audit::Report> read_audited(const std::vector<std::string>& paths, const Facts& facts,
+                                                 const audit::Options& how);
 
 }  // namespace cudamatrix

@@ -74,6 +74,11 @@ void add_look(const Arguments& app, std::string& look) {
         });
 }
 
+void add_field(const Arguments& app, const FieldHelp& help, std::string& into) {
+    app.add_option("--" + std::string(info(help.field).name), into, std::string(help.text))
+        .type_name("VALUE");
+}
+
 void add_facts_folder(const Arguments& app, std::string& facts) {
     app.add_option("--facts", facts, "Folder of fact tables laid over the embedded ones").type_name("DIR");
 }

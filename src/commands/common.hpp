@@ -17,6 +17,10 @@
 #include "render/lock/lock_file.hpp"
 #include "report/inputs.hpp"
 
+namespace cudamatrix::probe {
+struct Machine;
+}  // namespace cudamatrix::probe
+
 namespace cudamatrix {
 
 /// Options of every command that reads a matrix file.
@@ -63,6 +67,13 @@ struct Loaded {
 
 /// --look, and --look=deep.
 void add_look(const Arguments& app, std::string& look);
+
+/// The option of a field: --driver VALUE.
+struct FieldHelp {
+    Field field;
+    std::string_view text;
+};
+void add_field(const Arguments& app, const FieldHelp& help, std::string& into);
 
 /// --facts DIR.
 void add_facts_folder(const Arguments& app, std::string& facts);
@@ -121,6 +132,9 @@ ExitCode report_failure(const Failure& failure, const World& world);
 
 /// Prints all_warnings to stderr.
 void report_warnings(const Loaded& loaded, const World& world);
+
+/// This machine, as `--host` and `doctor` look at it.
+[[nodiscard]] probe::Machine machine_of(const World& world);
 
 /// --override FIELD=VALUE.
 void add_override(const Arguments& app, std::vector<std::string>& overrides);

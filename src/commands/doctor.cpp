@@ -17,8 +17,8 @@ struct DoctorOptions {
 
 Result<ExitCode> doctor_command(const DoctorOptions& options, const World& world) {
     CM_TRY_ASSIGN(const auto facts, load_facts(options.facts, world));
-    const probe::Machine machine{world.environment, world.root, world.arch,
-                                 world.glibc,       kToolLimit, world.cancellation};
+    auto machine = machine_of(world);
+    machine.time_limit = kToolLimit;
     const DoctorReport report{tool_info(facts, world.today), doctor::examine(machine, facts)};
     if (interrupted(world.cancellation)) return ExitCode::interrupted;
     const auto text = report::format_named(report::doctor_formats(), options.format)->write(report);

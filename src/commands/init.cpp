@@ -34,15 +34,9 @@ std::string names_of_presets() {
 
 // The values of the machine that runs this, for the rows: its driver and its first GPU.
 Result<std::vector<std::pair<Field, Value>>> of_this_machine(const Facts& facts, const World& world) {
-    probe::Machine machine;
-    machine.environment = world.environment;
-    machine.root = world.root;
-    machine.arch = world.arch;
-    machine.glibc = world.glibc;
-    machine.cancellation = world.cancellation;
     CM_TRY_ASSIGN(const auto empty, read_matrix_text("version: 1\nset: {os: debian12}\n", "--host", {},
                                                      lookup::names_in(facts)));
-    auto on = probe::on_machine(empty, probe::look_at(machine), facts);
+    auto on = probe::on_machine(empty, probe::look_at(machine_of(world)), facts);
     if (!on.ok()) {
         auto failure = std::move(on).failure();
         failure.diagnostics.front().fix = "say what the machine has: --driver VERSION --gpu NAME";
@@ -75,10 +69,7 @@ Result<Started> from_files(const InitOptions& options, const Facts& facts, const
         how.machine.insert(how.machine.end(), here.begin(), here.end());
     }
     how.today = today;
-    CM_TRY_ASSIGN(const auto targets, audit_targets(options.from));
-    auto found = audit::read_stacks(targets.files, facts, how, read_if_there());
-    for (const auto& image : targets.images)
-        found.stacks.push_back(audit::stack_of_image(image, facts, how));
+    CM_TRY_ASSIGN(const auto found, read_audited(options.from, facts, how));
     const auto rows = start::rows_of(found, facts, today, watched(world));
     Started out;
     for (const auto& finding : found.findings)

@@ -102,14 +102,18 @@ Result<Matrix> overridden(const Matrix& matrix, std::string_view option) {
     return failure;
 }
 
+probe::Machine machine_of(const World& world) {
+    return {.environment = world.environment,
+            .root = world.root,
+            .arch = world.arch,
+            .glibc = world.glibc,
+            .cancellation = world.cancellation};
+}
+
 Status change_values(const MatrixOptions& options, const World& world, Loaded& loaded) {
     if (options.host) {
-        const probe::Machine machine{.environment = world.environment,
-                                     .root = world.root,
-                                     .arch = world.arch,
-                                     .glibc = world.glibc,
-                                     .cancellation = world.cancellation};
-        CM_TRY_ASSIGN(auto changed, probe::on_machine(loaded.matrix, probe::look_at(machine), loaded.facts));
+        CM_TRY_ASSIGN(auto changed,
+                      probe::on_machine(loaded.matrix, probe::look_at(machine_of(world)), loaded.facts));
         loaded.matrix = std::move(changed.matrix);
         loaded.host = std::move(changed.info);
     }

@@ -28,18 +28,14 @@ struct SuggestOptions {
     bool look = false;
 };
 
-struct Help {
-    Field field;
-    std::string_view text;
-};
 constexpr std::array kHelp{
-    Help{Field::gpu, "A GPU (T4) or a pattern (\"A100*\"); without it nothing about the GPU is checked"},
-    Help{Field::driver, "Of the host: 470.161.03, a branch (550), or a range (\">=535\")"},
-    Help{Field::torch, "A release, a build (2.6.0+cu124), a range (\">=1.12,<2\"), or none"},
-    Help{Field::python, "3.12, or a range"},
-    Help{Field::cuda, "The toolkit of the image: 12.4.1 or a range; without it none is suggested"},
-    Help{Field::os, "The system of the image: ubuntu22.04, or a pattern (\"debian*\"); without it any"},
-    Help{Field::arch, "x86_64 or aarch64"}};
+    FieldHelp{Field::gpu, "A GPU (T4) or a pattern (\"A100*\"); without it nothing about the GPU is checked"},
+    FieldHelp{Field::driver, "Of the host: 470.161.03, a branch (550), or a range (\">=535\")"},
+    FieldHelp{Field::torch, "A release, a build (2.6.0+cu124), a range (\">=1.12,<2\"), or none"},
+    FieldHelp{Field::python, "3.12, or a range"},
+    FieldHelp{Field::cuda, "The toolkit of the image: 12.4.1 or a range; without it none is suggested"},
+    FieldHelp{Field::os, "The system of the image: ubuntu22.04, or a pattern (\"debian*\"); without it any"},
+    FieldHelp{Field::arch, "x86_64 or aarch64"}};
 
 // What the cell alone would get, of a matrix without a word about mirrors or images.
 solve::Renderer renderer_of(const Facts& facts) {
@@ -142,11 +138,8 @@ Result<ExitCode> suggest_stacks(const SuggestOptions& options, const World& worl
 
 Action add_suggest(const Arguments& app) {
     auto options = std::make_shared<SuggestOptions>();
-    for (const auto& [field, text] : kHelp) {
-        app.add_option("--" + std::string(info(field).name), options->fields[static_cast<std::size_t>(field)],
-                       std::string(text))
-            .type_name("VALUE");
-    }
+    for (const auto& help : kHelp)
+        add_field(app, help, options->fields[static_cast<std::size_t>(help.field)]);
     app.add_option("--need", options->needs,
                    "A Python package: transformers==4.27.4, a range, or its name; may be given again")
         .type_name("PACKAGE")

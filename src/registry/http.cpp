@@ -202,7 +202,7 @@ Result<std::unique_ptr<Http>> Http::open(HttpOptions options) {
 std::string Http::credentials_for(const url::Parts& parts) {
     const std::lock_guard lock(mutex_);
     if (!parts.user_info.empty()) {
-        const auto plain = url::percent_decoded(parts.user_info);
+        const auto plain = text::percent_decoded(parts.user_info);
         credentials_[parts.origin()] = plain ? *plain : parts.user_info;
     }
     const auto found = credentials_.find(parts.origin());

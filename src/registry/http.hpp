@@ -47,9 +47,6 @@ struct Parts {
 /// Fit for messages: without user, password, query and fragment (all of which can be secret).
 [[nodiscard]] std::string shown(std::string_view text);
 
-/// "%2B" as "+"; nothing where an escape is incomplete.
-[[nodiscard]] std::optional<std::string> percent_decoded(std::string_view text);
-
 }  // namespace cudamatrix::url
 
 namespace cudamatrix {

@@ -82,21 +82,4 @@ std::string shown(std::string_view text) {
     return text::printable(parts->origin() + parts->path.substr(0, parts->path.find('?')));
 }
 
-std::optional<std::string> percent_decoded(std::string_view text) {
-    std::string out;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        if (text[i] != '%') {
-            out += text[i];
-            continue;
-        }
-        unsigned char byte = 0;
-        const auto* digits = text.data() + i + 1;
-        if (i + 2 >= text.size() || std::from_chars(digits, digits + 2, byte, 16).ptr != digits + 2)
-            return std::nullopt;
-        out += static_cast<char>(byte);
-        i += 2;
-    }
-    return out;
-}
-
 }  // namespace cudamatrix::url

@@ -148,7 +148,7 @@ Result<url::Parts> file_url(const std::string& base, const std::string& referenc
 
 std::string file_name(const url::Parts& parts) {
     const auto path = std::string_view(parts.path).substr(0, parts.path.find('?'));
-    const auto decoded = url::percent_decoded(path.substr(path.rfind('/') + 1));
+    const auto decoded = text::percent_decoded(path.substr(path.rfind('/') + 1));
     return decoded ? *decoded : "";
 }
 

@@ -74,7 +74,7 @@ std::string indented(std::string_view text) {
 std::string audit_text(const AuditReport& report) {
     std::string out;
     std::size_t notes = 0;
-    for (const auto& line : audit::lines_of(report.read, report.stacks)) {
+    for (const auto& line : report.lines) {
         if (line.severity == Severity::note && !report.text.verbose) {
             ++notes;
             continue;
@@ -135,7 +135,7 @@ std::string audit_json(const AuditReport& report) {
         out["fields"] = fields_json(cell.cell);
         return out;
     });
-    document.array("findings", audit::lines_of(report.read, report.stacks), [](const audit::Line& line) {
+    document.array("findings", report.lines, [](const audit::Line& line) {
         Json out{{"id", line.id},           {"severity", to_string(line.severity)},
                  {"message", line.message}, {"file", line.where.file},
                  {"line", line.where.line}, {"column", line.where.column},
@@ -163,7 +163,7 @@ std::string audit_json(const AuditReport& report) {
 
 std::string audit_github(const AuditReport& report) {
     std::string out;
-    for (const auto& line : audit::lines_of(report.read, report.stacks)) {
+    for (const auto& line : report.lines) {
         std::vector<std::string> lines{line.message};
         if (!line.fix.empty()) lines.push_back("fix: " + line.fix);
         const auto prefix = line.severity == Severity::unknown ? "unknown: " : "";
@@ -184,7 +184,7 @@ std::string audit_sarif(const AuditReport& report) {
         log.rules.push_back({std::string(mistake.id), std::string(mistake.about), {}, {}, mistake.severity});
     for (const auto& rule : rules::all_rules())
         log.rules.push_back({std::string(rule.id), std::string(rule.summary), std::string(rule.why)});
-    for (const auto& line : audit::lines_of(report.read, report.stacks)) {
+    for (const auto& line : report.lines) {
         auto where = line.where;
         if (where.line == 0) {  // of the machine, or of an image: code scanning wants a file
             where = {report.read.files.empty() ? where.file : report.read.files.front().path, 1, 1, 1};

@@ -13,7 +13,8 @@ namespace cudamatrix::report {
 struct AuditReport {
     const audit::Report& read;
     std::vector<audit::Judged> stacks;
-    std::string matrix;  ///< the stacks as a matrix file; empty: there is none
+    std::vector<audit::Line> lines;  ///< lines_of the two
+    std::string matrix;              ///< the stacks as a matrix file; empty: there is none
     ToolInfo tool;
     TextOptions text;
     std::string folder = {};  ///< the current one; empty: nobody says

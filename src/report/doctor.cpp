@@ -34,7 +34,7 @@ std::string doctor_text(const DoctorReport& report) {
     for (const auto& line : report.lines) {
         out +=
             fmt::format("{:<8} {:<14} {}\n", to_string(line.health), line.probe, text::printable(line.found));
-        if (!line.fix.empty()) out += fmt::format("{:24}mend: {}\n", "", text::printable(line.fix));
+        if (!line.fix.empty()) out += fmt::format("{:24}fix: {}\n", "", text::printable(line.fix));
         if (!line.document.empty()) out += fmt::format("{:24}see: {}\n", "", text::printable(line.document));
     }
     std::vector<std::string> counts;

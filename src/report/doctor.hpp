@@ -22,7 +22,7 @@ struct DoctorLine {
     std::string probe;  ///< "driver", "device-nodes" ...
     Health health = Health::ok;
     std::string found;     ///< one sentence, fit for a terminal
-    std::string fix;       ///< the command that mends it; may be empty
+    std::string fix;       ///< a command or a sentence; may be empty
     std::string document;  ///< what the judgement rests on: an address or a fact; may be empty
 };
 

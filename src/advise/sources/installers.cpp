@@ -10,10 +10,6 @@
 
 namespace cudamatrix::sources {
 
-std::string_view file_name(std::string_view path) {
-    return path.substr(path.rfind('/') + 1);
-}
-
 std::string python_of(std::string_view program) {
     auto name = file_name(program);
     for (const auto prefix : {std::string_view("python"), std::string_view("pip")}) {

@@ -22,7 +22,4 @@ void read_command(const Command& command, std::vector<Step>& steps, std::vector<
 /// "3.11" of /usr/bin/python3.11, pip3.11; empty for python3 and other programs.
 [[nodiscard]] std::string python_of(std::string_view program);
 
-/// The name of a program without its folder.
-[[nodiscard]] std::string_view file_name(std::string_view path);
-
 }  // namespace cudamatrix::sources

@@ -11,24 +11,6 @@ bool is_project_character(char c) {
     return text::is_word(c) || c == '.' || c == '_' || c == '-';
 }
 
-std::string percent_decoded(std::string_view text) {
-    std::string out;
-    const auto digit = [](char c) {
-        return text::is_digit(c)                        ? c - '0'
-               : (c | 0x20) >= 'a' && (c | 0x20) <= 'f' ? (c | 0x20) - 'a' + 10
-                                                        : -1;
-    };
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        if (text[i] == '%' && i + 2 < text.size() && digit(text[i + 1]) >= 0 && digit(text[i + 2]) >= 0) {
-            out.push_back(static_cast<char>(digit(text[i + 1]) * 16 + digit(text[i + 2])));
-            i += 2;
-        } else {
-            out.push_back(text[i]);
-        }
-    }
-    return out;
-}
-
 // "==2.1.0, !=2.2" without blanks; nothing for what is no list of clauses.
 std::optional<std::string> specifier_of(std::string_view text) {
     std::string out;
@@ -47,7 +29,8 @@ std::optional<std::string> specifier_of(std::string_view text) {
 
 std::optional<WheelName> wheel_name(std::string_view path) {
     path = path.substr(0, path.find_first_of("#?"));
-    const auto file = percent_decoded(path.substr(path.rfind('/') + 1));
+    path = path.substr(path.rfind('/') + 1);
+    const auto file = text::percent_decoded(path).value_or(std::string(path));
     if (!file.ends_with(".whl")) return {};
     const auto parts = text::split(file.substr(0, file.size() - 4), '-');
     if (parts.size() < 5) return {};

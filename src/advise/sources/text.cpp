@@ -36,6 +36,10 @@ Script Script::from(std::size_t index) const {
     return {text.substr(index), {at.begin() + static_cast<std::ptrdiff_t>(index), at.end()}};
 }
 
+std::string_view file_name(std::string_view path) {
+    return path.substr(path.rfind('/') + 1);
+}
+
 namespace {
 
 constexpr std::size_t kMostDepth =

@@ -54,6 +54,9 @@ using Lookup = std::function<std::optional<std::string>(std::string_view name)>;
 /// Replaces every variable outside of single quotes, and takes the quotes away: a word of FROM, ARG or ENV.
 [[nodiscard]] std::string expanded(std::string_view text, const Lookup& lookup, char escape = '\\');
 
+/// What stands behind the last slash.
+[[nodiscard]] std::string_view file_name(std::string_view path);
+
 /// Values longer than this are open: the work of patterns grows with their square.
 inline constexpr std::size_t kLongestValue = 512;
 

@@ -1,4 +1,4 @@
-// What on a machine helps or hinders GPU work: one probe for each thing. Nothing is loaded, installed or
+// Checks of a machine for GPU work: one probe for each thing. Nothing is loaded, installed or
 // changed, and no probe needs root.
 #pragma once
 

@@ -150,9 +150,9 @@ TEST_CASE("URLs are joined, shown and mirrored") {
     CHECK(mirrored("https://a.org/deep/x", mirrors) == "https://m/two/x");
     CHECK(mirrored("https://a.org/deeper", mirrors) == "https://m/one/deeper");
     CHECK(mirrored("https://a.org.evil/x", mirrors) == "https://a.org.evil/x");
-    CHECK(url::percent_decoded("a%2Bb") == "a+b");
-    CHECK_FALSE(url::percent_decoded("a%2"));
-    CHECK_FALSE(url::percent_decoded("a%g0"));
+    CHECK(text::percent_decoded("a%2Bb") == "a+b");
+    CHECK_FALSE(text::percent_decoded("a%2"));
+    CHECK_FALSE(text::percent_decoded("a%g0"));
 }
 
 TEST_CASE("The files of a project come from the index") {

@@ -165,12 +165,12 @@ TEST_CASE("doctor: device nodes") {
           Says{"skipped: the kernel shows no module of NVIDIA |  | "});
     CHECK(Made().module().with("dev/nvidiactl").with("dev/nvidia-uvm").says("device-nodes") ==
           Says{"ok: /dev/nvidiactl and /dev/nvidia-uvm |  | "});
-    const std::string mended =
+    const std::string fix =
         " | sudo nvidia-modprobe -u -c=0 | https://github.com/NVIDIA/open-gpu-kernel-modules/pull/547";
     CHECK(Made().module().with("dev/nvidiactl").says("device-nodes") ==
-          Says{"fail: missing: /dev/nvidia-uvm" + mended});
+          Says{"fail: missing: /dev/nvidia-uvm" + fix});
     CHECK(Made().module().says("device-nodes") ==
-          Says{"fail: missing: /dev/nvidiactl, /dev/nvidia-uvm" + mended});
+          Says{"fail: missing: /dev/nvidiactl, /dev/nvidia-uvm" + fix});
 }
 
 TEST_CASE("doctor: a toolkit that sets up no cgroups") {
@@ -301,7 +301,7 @@ TEST_CASE("doctor: the report as text and JSON") {
     CHECK(report::doctor_text(report) ==
           "warn     gpu            none: ?[31m\n"
           "fail     driver         x\n"
-          "                        mend: sudo y\n"
+          "                        fix: sudo y\n"
           "                        see: https://z\n"
           "1 warn, 1 fail\n");
     const auto json = parse_json(report::doctor_json(report), "report");
