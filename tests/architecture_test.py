@@ -96,11 +96,12 @@ for path in sorted((top / "kernels").rglob("*")):
             if found and (src / found[1]).is_file() and room_of(found[1]) != "fatbin":
                 mistakes.append(f"{path.relative_to(top)}:{number}: kernels may include src/fatbin only")
 
-# Of the suite only its list of tests and its faults are known here, and only to reports.
+# Of the suite only its list of tests and its faults are known here, to reports, and its tests of a machine to the doctor.
+OF_SUITE = {"report": {"kernels/registry.hpp", "kernels/faults.hpp"}, "doctor": {"kernels/host/host_tests.hpp", "kernels/support/record_json.hpp"}}
 for path in sorted(src.rglob("*.[ch]pp")):
     for number, line in enumerate(path.read_text().splitlines(), 1):
         found = re.match(r'\s*#include "(kernels/[^"]+)"', line)
-        if found and (path.parent.name != "report" or found[1] not in {"kernels/registry.hpp", "kernels/faults.hpp"}):
+        if found and found[1] not in OF_SUITE.get(path.parent.name, set()):
             mistakes.append(f"{path.relative_to(top)}:{number}: may not include {found[1]}")
 
 # Files of a folder compile together, where a file's own constant would hide that of a header without a word.

@@ -1,25 +1,40 @@
 #include "run/doctor/doctor.hpp"
 
 #include "commands/common.hpp"
+#include "commands/index_options.hpp"
 #include "report/formats.hpp"
+#include "run/host/host_file.hpp"
 
 namespace cudamatrix {
 namespace {
 
 // Nobody waits for a driver that hangs: its tools answer within this, or their silence is what was found.
 constexpr std::chrono::milliseconds kToolLimit{1000};
+constexpr std::chrono::seconds kSiteLimit{1};
 
 struct DoctorOptions {
     std::string facts;
+    std::string image;
+    std::string ca_bundle;
+    std::vector<std::string> mirrors;
+    bool offline = false;
     std::string format;
     std::string out;
 };
 
 Result<ExitCode> doctor_command(const DoctorOptions& options, const World& world) {
     CM_TRY_ASSIGN(const auto facts, load_facts(options.facts, world));
-    auto machine = machine_of(world);
-    machine.time_limit = kToolLimit;
-    const DoctorReport report{tool_info(facts, world.today), doctor::examine(machine, facts)};
+    doctor::Subject subject{machine_of(world), facts, world.today, current_folder(), options.image};
+    subject.machine.time_limit = kToolLimit;
+    if (!options.offline) {
+        CM_TRY_ASSIGN(auto http, http_options(options.mirrors, options.ca_bundle, world));
+        http.attempts = 1;
+        http.connect_limit = http.silence_limit = kSiteLimit;
+        subject.http = std::move(http);
+    }
+    auto examined = doctor::examine(std::make_shared<const doctor::Subject>(std::move(subject)));
+    const DoctorReport report{tool_info(facts, world.today), std::move(examined.lines),
+                              probe::host_json(examined.host)};
     if (interrupted(world.cancellation)) return ExitCode::interrupted;
     const auto text = report::format_named(report::doctor_formats(), options.format)->write(report);
     print(text);
@@ -34,6 +49,11 @@ Result<ExitCode> doctor_command(const DoctorOptions& options, const World& world
 Action add_doctor(const Arguments& app) {
     auto options = std::make_shared<DoctorOptions>();
     add_facts_folder(app, options->facts);
+    app.add_option("--image", options->image,
+                   "A local image in which each engine tries a GPU; without it one that `build` made")
+        .type_name("IMAGE");
+    app.add_flag("--offline", options->offline, "Ask no registry and no index");
+    add_connection(app, options->mirrors, options->ca_bundle);
     add_format(app, options->format, report::names_of(report::doctor_formats()));
     add_report_folder(app, options->out);
     return [options](const World& world) { return doctor_command(*options, world); };

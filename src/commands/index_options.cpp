@@ -28,6 +28,16 @@ Result<Mirrors> mirrors_of(const std::vector<std::string>& texts) {
 
 }  // namespace
 
+void add_connection(const Arguments& app, std::vector<std::string>& mirrors, std::string& ca_bundle) {
+    app.add_option("--mirror", mirrors,
+                   "FROM=TO: URLs that start with FROM, or images of that registry, are asked at TO")
+        .type_name("FROM=TO");
+    app.add_option(
+           "--ca-bundle", ca_bundle,
+           "PEM file of the site; default: PIP_CERT, REQUESTS_CA_BUNDLE, CURL_CA_BUNDLE, SSL_CERT_FILE")
+        .type_name("FILE");
+}
+
 void add_index_options(const Arguments& app, IndexOptions& options, measure::IndexRequest& request) {
     app.add_option("--index", request.index,
                    "The index (PEP 503 or 691); default: the one that pip would ask")
@@ -36,25 +46,25 @@ void add_index_options(const Arguments& app, IndexOptions& options, measure::Ind
         .type_name("DIR")
         .show_default();
     add_facts_folder(app, request.facts);
-    app.add_option("--mirror", options.mirrors,
-                   "FROM=TO: URLs that start with FROM, or images of that registry, are asked at TO")
-        .type_name("FROM=TO");
-    app.add_option(
-           "--ca-bundle", options.ca_bundle,
-           "PEM file of the site; default: PIP_CERT, REQUESTS_CA_BUNDLE, CURL_CA_BUNDLE, SSL_CERT_FILE")
-        .type_name("FILE");
+    add_connection(app, options.mirrors, options.ca_bundle);
     app.add_option("--jobs", request.jobs, "Wheels that are read at once").between(1, 32).show_default();
     add_format(app, options.format, report::names_of(report::measure_formats()));
 }
 
-Result<std::unique_ptr<Http>> open_http(const std::vector<std::string>& mirrors, const std::string& ca_bundle,
-                                        const World& world) {
+Result<HttpOptions> http_options(const std::vector<std::string>& mirrors, const std::string& ca_bundle,
+                                 const World& world) {
     CM_TRY_ASSIGN(auto map, mirrors_of(mirrors));
     HttpOptions settings;
     settings.environment = world.environment;
     settings.ca_bundle = ca_bundle;
     settings.mirrors = std::move(map);
     settings.cancellation = world.cancellation;
+    return settings;
+}
+
+Result<std::unique_ptr<Http>> open_http(const std::vector<std::string>& mirrors, const std::string& ca_bundle,
+                                        const World& world) {
+    CM_TRY_ASSIGN(auto settings, http_options(mirrors, ca_bundle, world));
     return Http::open(std::move(settings));
 }
 

@@ -21,6 +21,12 @@ struct IndexOptions {
 
 void add_index_options(const Arguments& app, IndexOptions& options, measure::IndexRequest& request);
 
+/// --mirror and --ca-bundle.
+void add_connection(const Arguments& app, std::vector<std::string>& mirrors, std::string& ca_bundle);
+
+/// What open_http opens.
+[[nodiscard]] Result<HttpOptions> http_options(const std::vector<std::string>& mirrors,
+                                               const std::string& ca_bundle, const World& world);
 /// With mirrors ("FROM=TO" each), certificates (empty: those that the environment names) and the credentials
 /// of the environment. An input failure where a mirror is no pair of URLs or registries.
 [[nodiscard]] Result<std::unique_ptr<Http>> open_http(const std::vector<std::string>& mirrors,

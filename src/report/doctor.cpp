@@ -47,6 +47,7 @@ std::string doctor_text(const DoctorReport& report) {
 
 std::string doctor_json(const DoctorReport& report) {
     JsonDocument document(report.tool);
+    document.member("host", report.host);
     document.array("lines", report.lines, [](const DoctorLine& line) {
         Json out{{"probe", line.probe}, {"health", to_string(line.health)}, {"found", line.found}};
         if (!line.fix.empty()) out["fix"] = line.fix;

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/json.hpp"
 #include "report/inputs.hpp"
 
 namespace cudamatrix {
@@ -29,6 +30,7 @@ struct DoctorLine {
 struct DoctorReport {
     report::ToolInfo tool;
     std::vector<DoctorLine> lines;
+    Json host;  ///< the machine, as --host FILE reads it back
 
     [[nodiscard]] std::size_t count(Health health) const;
 };

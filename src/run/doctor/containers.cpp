@@ -75,7 +75,7 @@ Lines toolkit_lines(const Context& context) {
                  context.has_driver() ? std::string(kCdiGuide) : ""}};
     }
     Lines lines{{"toolkit", Health::ok, fmt::format("{} from {}", toolkit->value, toolkit->from), {}, {}}};
-    for (const auto& problem : context.facts.known_problems("container-toolkit-vulnerable")) {
+    for (const auto& problem : context.subject->facts.known_problems("container-toolkit-vulnerable")) {
         if (!strikes(problem, toolkit->value)) continue;
         lines.push_back(
             {"toolkit", Health::warn, fmt::format("{} has {}", toolkit->value, problem.row.text("says")),
@@ -126,17 +126,18 @@ Lines cdi_lines(const Context& context) {
 }
 
 Lines shared_memory_lines(const Context& context) {
-    const auto bytes = context.capacity(context.below("/dev/shm"));
-    if (!bytes) return {{"shared-memory", Health::skipped, "/dev/shm cannot be asked for its size", {}, {}}};
-    const auto found = fmt::format("/dev/shm holds {}", text::human_bytes(*bytes));
-    if (*bytes > kDockersSharedMemory) return {{"shared-memory", Health::ok, found, {}, {}}};
+    const auto space = context.subject->space(context.below("/dev/shm"));
+    if (!space) return {{"shared-memory", Health::skipped, "/dev/shm cannot be asked for its size", {}, {}}};
+    const auto found = fmt::format("/dev/shm holds {}", text::human_bytes(space->all));
+    if (space->all > kDockersSharedMemory) return {{"shared-memory", Health::ok, found, {}, {}}};
     return {{"shared-memory", Health::warn, found + ": workers of torch's DataLoader and NCCL may need more",
              "docker run --shm-size=4g ...", "https://github.com/wasserth/TotalSegmentator/pull/526"}};
 }
 
 Lines library_path_lines(const Context& context) {
     Lines lines;
-    for (const auto& folder : text::split(value_of(context.machine.environment, {"LD_LIBRARY_PATH"}), ':')) {
+    for (const auto& folder :
+         text::split(value_of(context.machine().environment, {"LD_LIBRARY_PATH"}), ':')) {
         const auto name =
             fs::path(folder.ends_with('/') ? folder.substr(0, folder.size() - 1) : folder).filename();
         if (name == "stubs") {

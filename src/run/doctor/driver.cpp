@@ -50,7 +50,7 @@ bool has_secure_boot(const Context& context) {
     return variable.ok() && variable->size() == 5 && variable->back() == '\1';
 }
 
-constexpr std::array<std::string_view, 6> kLibraryFolders{
+constexpr std::array<std::string_view, 6> kSystemFolders{
     "/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib",
     "/usr/lib/wsl/lib",          "/usr/local/nvidia/lib64"};
 
@@ -63,9 +63,21 @@ std::string release_of(const fs::path& library, std::string_view name) {
     return release.find('.') != std::string::npos && Version::parse(release) ? release : std::string();
 }
 
+// In the order of the loader.
+std::vector<std::string> library_folders(const Context& context) {
+    std::vector<std::string> folders;
+    for (const auto& folder :
+         text::split(value_of(context.machine().environment, {"LD_LIBRARY_PATH"}), ':')) {
+        if (folder.starts_with('/')) folders.push_back(text::printable(folder));
+    }
+    folders.insert(folders.end(), kSystemFolders.begin(), kSystemFolders.end());
+    return folders;
+}
+
 DoctorLine library_line(const Context& context, std::string_view name) {
     const auto soname = fmt::format("{}1", name);
-    for (const auto& folder : kLibraryFolders) {
+    const auto folders = library_folders(context);
+    for (const auto& folder : folders) {
         const auto path = context.below(folder) / soname;
         std::error_code error;
         if (!fs::exists(fs::symlink_status(path, error))) continue;
@@ -86,9 +98,7 @@ DoctorLine library_line(const Context& context, std::string_view name) {
     }
     if (!context.has_driver())
         return {"libraries", Health::skipped, fmt::format("{}: no driver is loaded", soname), {}, {}};
-    return {"libraries", Health::fail,
-            fmt::format("{} is in none of {}", soname,
-                        text::join({kLibraryFolders.begin(), kLibraryFolders.end()}, ", ")),
+    return {"libraries", Health::fail, fmt::format("{} is in none of {}", soname, text::join(folders, ", ")),
             "install the driver's user-space libraries of the same release", std::string(kInstallGuide)};
 }
 
@@ -157,7 +167,10 @@ Lines device_node_lines(const Context& context) {
         std::error_code error;
         if (!fs::exists(context.below(node), error)) missing.emplace_back(node);
     }
-    if (missing.empty()) return {{"device-nodes", Health::ok, "/dev/nvidiactl and /dev/nvidia-uvm", {}, {}}};
+    if (missing.empty()) {
+        if (auto line = suite_line(context, "dev.nodes", "device-nodes")) return {*std::move(line)};
+        return {{"device-nodes", Health::ok, "/dev/nvidiactl and /dev/nvidia-uvm are there", {}, {}}};
+    }
     return {{"device-nodes", Health::fail, "missing: " + text::join(missing, ", "),
              "sudo nvidia-modprobe -u -c=0", "https://github.com/NVIDIA/open-gpu-kernel-modules/pull/547"}};
 }
@@ -168,7 +181,8 @@ Lines gpu_lines(const Context& context) {
         lines.push_back(
             {"gpu",
              Health::ok,
-             fmt::format("{}, compute {}{} from {}", gpu.name, gpu.compute.empty() ? "?" : gpu.compute,
+             fmt::format("{}, compute {}{}{} from {}", gpu.name, gpu.compute.empty() ? "?" : gpu.compute,
+                         gpu.memory_mib == 0 ? "" : fmt::format(", {} MiB", gpu.memory_mib),
                          gpu.mig ? ", MIG on" : "", context.host.gpus_from),
              {},
              {}});

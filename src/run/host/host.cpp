@@ -5,6 +5,7 @@
 #include <map>
 
 #include "base/file.hpp"
+#include "base/number.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
 
@@ -78,18 +79,30 @@ void read_models(const Machine& machine, Host& host) {
             if (!line.starts_with("Model:")) continue;
             auto name = text::printable(text::trim(std::string_view(line).substr(6)));
             const bool known = !name.empty() && name != "Unknown" && name.size() <= kLongestName;
-            if (known) host.gpus.push_back({std::move(name), {}, false});
+            if (known) host.gpus.push_back({std::move(name), {}, false, 0});
         }
     }
     if (!host.gpus.empty()) host.gpus_from = kGpuFolder;
 }
 
+// "15360 MiB"; 0 for anything else.
+std::uint64_t mebibytes_in(std::string_view text) {
+    const auto blank = text.find(' ');
+    if (blank == std::string_view::npos || text.substr(blank) != " MiB") return 0;
+    return text::whole_number<std::uint32_t>(text.substr(0, blank)).value_or(0);
+}
+
 void read_gpus(const Machine& machine, Host& host) {
     const auto answer = ask_nvidia_smi(machine.environment, machine.cancellation, machine.time_limit);
     if (!answer.gpus.empty()) {
-        const auto mig = gpus_with_mig(machine.environment, machine.cancellation, machine.time_limit);
+        const auto ask = [&](std::string_view question) {
+            return ask_of_each_gpu(question, machine.environment, machine.cancellation, machine.time_limit);
+        };
+        auto mig = ask("mig.mode.current");
+        auto memory = ask("memory.total");
         for (const auto& gpu : answer.gpus) {
-            host.gpus.push_back({gpu.name, gpu.compute, std::ranges::find(mig, gpu.index) != mig.end()});
+            host.gpus.push_back(
+                {gpu.name, gpu.compute, mig[gpu.index] == "Enabled", mebibytes_in(memory[gpu.index])});
         }
         host.gpus_from = "nvidia-smi";
         const auto& driver = answer.gpus.front().driver;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -33,9 +34,10 @@ struct Found {
 };
 
 struct HostGpu {
-    std::string name;     ///< as the driver calls it
-    std::string compute;  ///< may be empty
-    bool mig = false;     ///< MIG mode is on
+    std::string name;              ///< as the driver calls it
+    std::string compute;           ///< may be empty
+    bool mig = false;              ///< MIG mode is on
+    std::uint64_t memory_mib = 0;  ///< 0: nobody says it
 };
 
 /// What was not found, and why.
@@ -60,15 +62,28 @@ struct Host {
 /// Looks; nothing is installed, loaded or changed. Takes at most a few times `time_limit`.
 [[nodiscard]] Host look_at(const Machine& machine);
 
-// --host: a matrix on the machine that the program runs on.
+// --host: a matrix on machines.
 
-/// The same matrix on the machine `host`, and what was used of it.
+/// A machine, and how findings call it: "this machine", "fleet/node-7.json".
+struct NamedHost {
+    std::string name;
+    Host host;
+};
+
+/// The same matrix on machines, and what was used of them.
 struct OnMachine {
     Matrix matrix;
     report::HostInfo info;
 };
 
-/// Environment failure: a machine without driver and GPU.
+/// A row of cells for each different combination of what the machines have: several are a fleet, and a cell
+/// pairs no driver of one with a GPU of another. What one of them does not tell is judged for none. Those
+/// without driver and GPU, and beside machines with GPUs those without, are left out with a note; environment
+/// failure: all of them are without driver and GPU.
+[[nodiscard]] Result<OnMachine> on_machines(const Matrix& matrix, const std::vector<NamedHost>& hosts,
+                                            const Facts& facts);
+
+/// On one, "this machine".
 [[nodiscard]] Result<OnMachine> on_machine(const Matrix& matrix, const Host& host, const Facts& facts);
 
 }  // namespace cudamatrix::probe

@@ -98,20 +98,22 @@ SmiAnswer ask_nvidia_smi(const Environment& environment, const Cancellation* can
     return answer;
 }
 
-std::vector<unsigned> gpus_with_mig(const Environment& environment, const Cancellation* cancellation,
-                                    std::chrono::milliseconds time_limit) {
-    std::vector<unsigned> indices;
+std::map<unsigned, std::string> ask_of_each_gpu(std::string_view question, const Environment& environment,
+                                                const Cancellation* cancellation,
+                                                std::chrono::milliseconds time_limit) {
+    std::map<unsigned, std::string> answers;
     const auto program = find_program("nvidia-smi", environment);
-    if (!program) return indices;
-    const auto outcome = query(*program, "index,mig.mode.current", environment, cancellation, time_limit);
-    if (!outcome.ok() || !outcome->success()) return indices;
+    if (!program) return answers;
+    const auto outcome =
+        query(*program, fmt::format("index,{}", question), environment, cancellation, time_limit);
+    if (!outcome.ok() || !outcome->success()) return answers;
     for (const auto& line : text::split(outcome->out, '\n')) {
         const auto columns = text::split(line, ',');
-        if (columns.size() != 2 || text::trim(columns[1]) != "Enabled") continue;
+        if (columns.size() != 2) continue;
         if (const auto index = text::whole_number<unsigned>(text::trim(columns[0])))
-            indices.push_back(*index);
+            answers[*index] = text::trim(columns[1]);
     }
-    return indices;
+    return answers;
 }
 
 }  // namespace cudamatrix::probe

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,10 +32,12 @@ inline constexpr std::chrono::seconds kSmiTimeLimit{20};
 [[nodiscard]] SmiAnswer ask_nvidia_smi(const Environment& environment, const Cancellation* cancellation,
                                        std::chrono::milliseconds time_limit = kSmiTimeLimit);
 
-/// Indices of the GPUs whose MIG mode is on; none where the tool does not know the question.
-[[nodiscard]] std::vector<unsigned> gpus_with_mig(const Environment& environment,
-                                                  const Cancellation* cancellation,
-                                                  std::chrono::milliseconds time_limit = kSmiTimeLimit);
+/// What the tool says of each GPU, by its index, for one of its questions: "mig.mode.current" -> "Enabled".
+/// None where it does not know the question.
+[[nodiscard]] std::map<unsigned, std::string> ask_of_each_gpu(std::string_view question,
+                                                              const Environment& environment,
+                                                              const Cancellation* cancellation,
+                                                              std::chrono::milliseconds time_limit);
 
 /// Reads "index, name, compute capability, driver" lines; lines that do not look like that are left out.
 [[nodiscard]] std::vector<Gpu> parse_gpus(std::string_view csv);

@@ -1,10 +1,9 @@
-// Machines as folders, and what `doctor` says of them: whole lines.
+// The driver, containers and programs; the fakes of tests/fakes/hosts; the report.
 #include "run/doctor/doctor.hpp"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -12,66 +11,16 @@
 #include "base/text.hpp"
 #include "fakes/hosts.hpp"
 #include "report/doctor.hpp"
-#include "temp_folder.hpp"
+#include "unit/run/doctor/made.hpp"
 
 using namespace cudamatrix;
+using test::Made;
+using test::Says;
 
 namespace {
 
-constexpr std::string_view kModule =
-    "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  550.54.15  Release Build\n";
 constexpr std::string_view kGuide =
     "https://docs.nvidia.com/datacenter/tesla/driver-installation-guide/kernel-modules.html";
-
-/// A machine without programs, made of the files that a test puts.
-class Made {
-  public:
-    Made& with(const std::string& name, std::string_view content = "") {
-        folder_.put(name, std::string(content));
-        return *this;
-    }
-    Made& module() { return with("proc/driver/nvidia/version", kModule); }
-    Made& gpu_on_bus(std::string_view kind = "0x030200\n", std::string_view vendor = "0x10de\n") {
-        return with("sys/bus/pci/devices/0000:01:00.0/vendor", vendor)
-            .with("sys/bus/pci/devices/0000:01:00.0/class", kind);
-    }
-    Made& link(const std::string& name, const std::string& target) {
-        std::filesystem::create_directories((folder_ / name).parent_path());
-        std::filesystem::create_symlink(target, folder_ / name);
-        return *this;
-    }
-    Made& variable(const std::string& name, const std::string& value) {
-        environment_[name] = value;
-        return *this;
-    }
-    Made& shared_memory(std::optional<std::uint64_t> bytes) {
-        shared_memory_ = bytes;
-        return *this;
-    }
-    /// "HEALTH: FOUND | FIX | DOCUMENT" of each line of one probe.
-    [[nodiscard]] std::vector<std::string> says(std::string_view probe) const {
-        probe::Machine machine{.environment = environment_, .root = folder_.path(), .arch = "x86_64"};
-        const auto lines =
-            doctor::examine(machine, Facts::embedded(), [&](const std::filesystem::path& path) {
-                CHECK(path == folder_.path() / "dev/shm");
-                return shared_memory_;
-            });
-        std::vector<std::string> out;
-        for (const auto& line : lines) {
-            if (line.probe == probe)
-                out.push_back(fmt::format("{}: {} | {} | {}", to_string(line.health), line.found, line.fix,
-                                          line.document));
-        }
-        return out;
-    }
-
-  private:
-    test::TempFolder folder_;
-    Environment environment_;
-    std::optional<std::uint64_t> shared_memory_ = 8'000'000'000;
-};
-
-using Says = std::vector<std::string>;
 
 }  // namespace
 
@@ -164,7 +113,7 @@ TEST_CASE("doctor: device nodes") {
     CHECK(Made().with("dev/nvidia-uvm").says("device-nodes") ==
           Says{"skipped: the kernel shows no module of NVIDIA |  | "});
     CHECK(Made().module().with("dev/nvidiactl").with("dev/nvidia-uvm").says("device-nodes") ==
-          Says{"ok: /dev/nvidiactl and /dev/nvidia-uvm |  | "});
+          Says{"ok: /dev/nvidiactl and /dev/nvidia-uvm are there |  | "});
     const std::string fix =
         " | sudo nvidia-modprobe -u -c=0 | https://github.com/NVIDIA/open-gpu-kernel-modules/pull/547";
     CHECK(Made().module().with("dev/nvidiactl").says("device-nodes") ==
@@ -214,15 +163,15 @@ TEST_CASE("doctor: CDI files") {
 }
 
 TEST_CASE("doctor: shared memory as small as docker's") {
-    CHECK(Made().shared_memory({}).says("shared-memory") ==
+    CHECK(Made().space({}).says("shared-memory") ==
           Says{"skipped: /dev/shm cannot be asked for its size |  | "});
-    CHECK(Made().shared_memory(8'000'000'000).says("shared-memory") ==
+    CHECK(Made().space({{8'000'000'000, 0}}).says("shared-memory") ==
           Says{"ok: /dev/shm holds 8.0 GB |  | "});
     CHECK(
-        Made().shared_memory(64u << 20).says("shared-memory") ==
+        Made().space({{64u << 20, 0}}).says("shared-memory") ==
         Says{"warn: /dev/shm holds 67 MB: workers of torch's DataLoader and NCCL may need more | docker run "
              "--shm-size=4g ... | https://github.com/wasserth/TotalSegmentator/pull/526"});
-    CHECK(Made().shared_memory((64u << 20) + 1).says("shared-memory").front().starts_with("ok: "));
+    CHECK(Made().space({{(64u << 20) + 1, 0}}).says("shared-memory").front().starts_with("ok: "));
 }
 
 TEST_CASE("doctor: folders of LD_LIBRARY_PATH that hide the driver's libcuda") {
@@ -243,11 +192,18 @@ TEST_CASE("doctor: folders of LD_LIBRARY_PATH that hide the driver's libcuda") {
 
 namespace {
 
+doctor::Examined examined(const fakes::Host& fake) {
+    auto subject = std::make_shared<doctor::Subject>(
+        doctor::Subject{fake.machine(), Facts::embedded(), "2026-11-28", "/", {}});
+    subject->suite = [](const probe::Machine&) { return doctor::SuiteAnswers{}; };
+    return doctor::examine(subject);
+}
+
 // The lines of one of tests/fakes/hosts.
 Says said_of(std::string_view host, std::string_view probe) {
     const auto fake = fakes::Host::named(host);
     Says out;
-    for (const auto& line : doctor::examine(fake.machine(), Facts::embedded())) {
+    for (const auto& line : examined(fake).lines) {
         if (line.probe == probe)
             out.push_back(fmt::format("{}: {} | {}", to_string(line.health), line.found, line.fix));
     }
@@ -273,13 +229,14 @@ TEST_CASE("doctor: tools of the driver that fail, hang or talk nonsense") {
         CAPTURE(file.filename().string());
         const fakes::Host fake(file);
         Says probes;
-        for (const auto& line : doctor::examine(fake.machine(), Facts::embedded())) {
+        for (const auto& line : examined(fake).lines) {
             CHECK(text::printable(line.found) == line.found);
             CHECK_FALSE(line.found.empty());
             if (probes.empty() || probes.back() != line.probe) probes.push_back(line.probe);
         }
-        CHECK(probes == Says{"driver", "kernel-module", "libraries", "device-nodes", "gpu", "toolkit",
-                             "cgroups", "cdi", "shared-memory", "library-path"});
+        CHECK(probes == Says{"driver", "kernel-module", "libraries", "device-nodes", "cuda-driver", "gpu",
+                             "gpu-health", "toolkit", "cgroups", "cdi", "engine", "disk", "shared-memory",
+                             "library-path", "environment", "network", "python"});
     }
 }
 
@@ -297,7 +254,8 @@ TEST_CASE("doctor: flaws of the container toolkit are rows of facts") {
 TEST_CASE("doctor: the report as text and JSON") {
     const DoctorReport report{{.version = "1.0", .facts_date = "2026-11-21", .facts_hash = "abc"},
                               {{"gpu", Health::warn, "none: \x1b[31m", {}, {}},
-                               {"driver", Health::fail, "x", "sudo y", "https://z"}}};
+                               {"driver", Health::fail, "x", "sudo y", "https://z"}},
+                              Json::object()};
     CHECK(report::doctor_text(report) ==
           "warn     gpu            none: ?[31m\n"
           "fail     driver         x\n"

@@ -85,3 +85,23 @@ TEST_CASE("probe: lines of nvidia-smi that are no GPU are left out") {
     CHECK(gpus[1].compute == "7.5");
     CHECK(gpus[1].driver == "570.86.15");
 }
+
+TEST_CASE("probe: memory that nvidia-smi tells") {
+    const std::vector<std::pair<std::string, unsigned>> cases{
+        {"15360 MiB", 15360}, {"[N/A]", 0}, {"15360", 0}, {"-1 MiB", 0}, {"99999999999 MiB", 0}};
+    for (const auto& one : cases) {
+        const auto& said = one.first;
+        CAPTURE(said);
+        test::TempFolder folder;
+        folder.put(
+            "bin/nvidia-smi",
+            fmt::format("#!/bin/sh\ncase \"$1\" in *compute_cap*) echo '0, Tesla T4, 7.5, 550.54.15' ;; "
+                        "*memory*) echo '0, {}' ;; esac\n",
+                        said));
+        std::filesystem::permissions(folder / "bin/nvidia-smi", std::filesystem::perms::owner_all);
+        const auto host =
+            look_at({.environment = {{"PATH", (folder / "bin").string()}}, .root = folder.path()});
+        REQUIRE(host.gpus.size() == 1);
+        CHECK(host.gpus[0].memory_mib == one.second);
+    }
+}
