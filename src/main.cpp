@@ -202,7 +202,9 @@ int main(int argc, char** argv) {
         actions.emplace_back(command, row.add(Arguments(*command)));
     }
     try {
-        app.parse(argc, argv);
+        auto words = each_host_alone({argv + 1, argv + argc});
+        std::reverse(words.begin(), words.end());  // CLI11 takes them from the end
+        app.parse(std::move(words));
     } catch (const CLI::ParseError& error) {
         // --help is an error to CLI11 with exit code 0; every other one is wrong usage.
         if (app.exit(error) == 0) return 0;

@@ -34,7 +34,9 @@ check.txt, check.json, check.md, check.github.txt or check.sarif in that folder.
 toolkit and arch in every cell, with one cell for each kind of GPU. It replaces
 os and glibc only if the file names no os, glibc, family or image, because cells
 otherwise run in images. What is not found keeps the values of the file, and the
-report says why. Exit code 3 if there is neither a driver nor a GPU.)",
+report says why. Exit code 3 if there is neither a driver nor a GPU. --host FILE
+takes a machine that `doctor --format json` wrote; several are a fleet, with cells
+for each different driver and GPU that stand in one machine.)",
                    "cudamatrix check matrix.yaml --format json", add_check},
         CommandRow{"explain", "Explain the verdict of a cell, or why there is no such cell",
                    R"(Prints the verdict, what decides it with the facts behind it and a fix, and, for
@@ -79,7 +81,9 @@ there stays. Its first `check` has no error.
 a row of each stack, and says at once what is wrong: what does not work becomes the
 nearest combination that does, and the file says what was changed. Images of NVIDIA,
 PyTorch, python and distributions become families, so that `render` makes them.
---driver and --gpu, or --host for those of this machine, stand in each row.)",
+--driver and --gpu, or --host for those of this machine or of files of `doctor`,
+stand in each row. Without --from and --preset they give the newest stacks that
+work there.)",
                    "cudamatrix init --from Dockerfile --driver 580 --gpu A100", add_init},
         CommandRow{"audit", "Judge what Dockerfiles, requirements and lock files install",
                    R"(Reads Dockerfiles, compose files, requirements, conda environments, pyproject.toml,
@@ -364,15 +368,21 @@ output folder. Exit code 1 if something could not be removed.)",
                    "cudamatrix clean --images --dry-run", add_clean},
         CommandRow{"doctor", "Check this machine for GPU work",
                    R"(Looks at the driver, its module in the kernel (nouveau, Secure Boot), its libraries
-and device nodes, the GPUs, the container toolkit, its known flaws and no-cgroups,
-CDI files, /dev/shm and LD_LIBRARY_PATH. Each line is ok, warn, fail or skipped
-(with the reason). Where there is one, a fix and the document behind the judgement
-follow.
+and device nodes, asks libcuda and NVML as programs do, and looks at the GPUs, the
+container toolkit, its known flaws and no-cgroups, CDI files, the engines and
+whether a GPU reaches a container of theirs, disks, /dev/shm, LD_LIBRARY_PATH and
+variables of CUDA. It asks registries and the index that pip would ask (--offline:
+none), compares the clock with theirs, and says what torch in the environments
+here would do on this machine. Each line is ok, warn, fail or skipped (with the
+reason). Where there is one, a fix and the document behind the judgement follow.
 
-Nothing is loaded, started in a container, asked over the network or changed, and
-no root is needed. Tools of NVIDIA's get a second each to answer. A machine
-without a GPU is no failure. Exit code 1 if a line is fail.)",
-                   "cudamatrix doctor --format json", add_doctor},
+Nothing is installed, pulled or changed, and no root is needed. Tools of NVIDIA's
+and servers get a second each to answer, all of it 20. A machine without a GPU is
+no failure. Exit code 1 if a line is fail.
+
+The JSON is a machine for others to judge on: `cudamatrix check --host FILE.json`,
+with several of them as a fleet.)",
+                   "cudamatrix doctor --format json > node-7.json", add_doctor},
         CommandRow{"facts", "Show what is known, and from which source",
                    R"(`facts list` lists the tables.
 `facts show ID` shows a table or a row.

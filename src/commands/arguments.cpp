@@ -85,6 +85,11 @@ Argument Arguments::add_flag(const std::string& names, std::string& into, const 
     return Argument(app_->add_flag(names, into, help));
 }
 
+Argument Arguments::add_flag(const std::string& names, std::vector<std::string>& into,
+                             const std::string& help) const {
+    return Argument(app_->add_flag(names, into, help));
+}
+
 Arguments Arguments::add_subcommand(const std::string& name, const std::string& summary) const {
     return Arguments(*app_->add_subcommand(name, summary));
 }

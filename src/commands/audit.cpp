@@ -45,7 +45,8 @@ Result<ExitCode> perform(const AuditOptions& options, const World& world) {
     how.target = options.target;
     how.today = today;
     how.all_packages = !options.look.empty();
-    CM_TRY_ASSIGN(const auto found, read_audited(options.paths, facts, how));
+    CM_TRY_ASSIGN(const auto audited, read_audited(options.paths));
+    const auto found = audited.report(facts, how);
 
     std::vector<std::unique_ptr<Loaded>> judged;
     report::AuditReport report{found,

@@ -24,48 +24,6 @@ constexpr std::array kMachine{FieldHelp{Field::driver, "The host's driver: 550.5
                               FieldHelp{Field::toolkit, "Version of nvidia-container-toolkit on the host"},
                               FieldHelp{Field::arch, "Processor that the images are for: x86_64 or aarch64"}};
 
-struct Targets {
-    std::vector<audit::Input> files;
-    std::vector<std::string> images;
-};
-
-Result<Targets> targets_of(const std::vector<std::string>& paths) {
-    Targets out;
-    const auto add = [&](const std::filesystem::path& path) -> Status {
-        CM_TRY_ASSIGN(auto text, file::read(path, kLargestFile));
-        out.files.push_back({path.lexically_normal().generic_string(), std::move(text)});
-        return Done{};
-    };
-    for (const auto& named : paths) {
-        std::error_code error;
-        if (named == kStdin) {
-            out.files.push_back(
-                {std::string(kStdin), std::string(std::istreambuf_iterator<char>(std::cin), {})});
-        } else if (std::filesystem::is_directory(named, error)) {
-            CM_TRY_ASSIGN(const auto below, audit::files_below(named));
-            for (const auto& path : below) {
-                CM_TRY(add(path));
-            }
-            if (below.empty())
-                return input_failure(
-                    fmt::format(
-                        "{} holds no Dockerfile, compose file, requirements, lock file or environment",
-                        text::printable(named)),
-                    "name a file");
-        } else if (std::filesystem::exists(named, error)) {
-            CM_TRY(add(named));
-        } else if (const auto image = parse_image_reference(named);
-                   image.ok() && named.find(':') != std::string::npos) {
-            out.images.push_back(named);
-        } else {
-            return input_failure(
-                fmt::format("{}: no such file, and no image with a tag", text::printable(named)),
-                "name a file, a folder, an image (nvidia/cuda:12.4.1-devel-ubuntu22.04), or - for the standard input");
-        }
-    }
-    return out;
-}
-
 audit::ReadFile read_if_there() {
     return [](const std::filesystem::path& path) -> std::optional<std::string> {
         std::error_code error;
@@ -105,11 +63,46 @@ Result<std::vector<std::pair<Field, Value>>> AuditedMachine::values(const Facts&
     return out;
 }
 
-Result<audit::Report> read_audited(const std::vector<std::string>& paths, const Facts& facts,
-                                   const audit::Options& how) {
-    CM_TRY_ASSIGN(const auto targets, targets_of(paths));
-    auto found = audit::read_stacks(targets.files, facts, how, read_if_there());
-    for (const auto& image : targets.images)
+Result<Audited> read_audited(const std::vector<std::string>& paths) {
+    Audited out;
+    const auto add = [&](const std::filesystem::path& path) -> Status {
+        CM_TRY_ASSIGN(auto text, file::read(path, kLargestFile));
+        out.files.push_back({path.lexically_normal().generic_string(), std::move(text)});
+        return Done{};
+    };
+    for (const auto& named : paths) {
+        std::error_code error;
+        if (named == kStdin) {
+            out.files.push_back(
+                {std::string(kStdin), std::string(std::istreambuf_iterator<char>(std::cin), {})});
+        } else if (std::filesystem::is_directory(named, error)) {
+            CM_TRY_ASSIGN(const auto below, audit::files_below(named));
+            for (const auto& path : below) {
+                CM_TRY(add(path));
+            }
+            if (below.empty())
+                return input_failure(
+                    fmt::format(
+                        "{} holds no Dockerfile, compose file, requirements, lock file or environment",
+                        text::printable(named)),
+                    "name a file");
+        } else if (std::filesystem::exists(named, error)) {
+            CM_TRY(add(named));
+        } else if (const auto image = parse_image_reference(named);
+                   image.ok() && named.find(':') != std::string::npos) {
+            out.images.push_back(named);
+        } else {
+            return input_failure(
+                fmt::format("{}: no such file, and no image with a tag", text::printable(named)),
+                "name a file, a folder, an image (nvidia/cuda:12.4.1-devel-ubuntu22.04), or - for the standard input");
+        }
+    }
+    return out;
+}
+
+audit::Report Audited::report(const Facts& facts, const audit::Options& how) const {
+    auto found = audit::read_stacks(files, facts, how, read_if_there());
+    for (const auto& image : images)
         found.stacks.push_back(audit::stack_of_image(image, facts, how));
     return found;
 }

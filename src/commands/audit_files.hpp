@@ -22,8 +22,14 @@ struct AuditedMachine {
                                                                       const World& world) const;
 };
 
-/// What `paths` install: files, those below folders, the standard input ("-"), and images by their names.
-[[nodiscard]] Result<audit::Report> read_audited(const std::vector<std::string>& paths, const Facts& facts,
-                                                 const audit::Options& how);
+/// What was named: the texts of files, those below folders and the standard input ("-"), and images.
+struct Audited {
+    std::vector<audit::Input> files;
+    std::vector<std::string> images;
+
+    /// What they install.
+    [[nodiscard]] audit::Report report(const Facts& facts, const audit::Options& how) const;
+};
+[[nodiscard]] Result<Audited> read_audited(const std::vector<std::string>& paths);
 
 }  // namespace cudamatrix

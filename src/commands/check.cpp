@@ -115,9 +115,9 @@ Action add_check(const Arguments& app) {
     auto options = std::make_shared<CheckOptions>();
     options->input.add(app);
     add_format(app, options->format, report::names_of(report::check_formats()));
-    app.add_flag("--host", options->input.host,
-                 "Judge against this machine: its driver, GPUs, kernel module, container toolkit and "
-                 "architecture instead of those of the file");
+    add_hosts(app, options->input.hosts,
+              "Judge against this machine: its driver, GPUs, kernel module, container toolkit and "
+              "architecture instead of those of the file");
     add_report_folder(app, options->out);
     const auto fail_on =
         app.add_option(

@@ -62,6 +62,9 @@ class Arguments {
     Argument add_flag(const std::string& names, bool& into, const std::string& help) const;
     /// "--update{all}": without a value it has the one in braces.
     Argument add_flag(const std::string& names, std::string& into, const std::string& help) const;
+    /// The same, and may be given several times.
+    Argument add_flag(const std::string& names, std::vector<std::string>& into,
+                      const std::string& help) const;
 
     [[nodiscard]] Arguments add_subcommand(const std::string& name, const std::string& summary) const;
     /// One of the subcommands has to be given.

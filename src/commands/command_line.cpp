@@ -54,7 +54,10 @@ OptionLine read_option(const CLI::Option& option, const CLI::App& app) {
     line.help = option.get_description();
     // Of a flag CLI11 tells what it stands for, "--look{declared}", by its name alone.
     line.optional_value = option.get_name(false, true).find('{') != std::string::npos;
-    if (line.optional_value) line.value = "VALUE";
+    if (line.optional_value) {
+        const auto type = option.get_type_name();
+        line.value = type.empty() ? "VALUE" : type;
+    }
     if (option.get_type_size() != 0 && !line.optional_value) {
         read_value(option, line);
         line.repeated = option.get_items_expected_max() > 1;
@@ -79,6 +82,21 @@ CommandLine read_command(const CLI::App& app, const std::string& before) {
 }
 
 }  // namespace
+
+std::vector<std::string> each_host_alone(std::vector<std::string> words) {
+    std::vector<std::string> out;
+    bool behind_host = false;
+    for (auto& word : words) {
+        if (behind_host && word.ends_with(".json") && !word.starts_with("-")) {
+            if (out.back() == "--host") out.pop_back();
+            out.push_back("--host=" + word);
+            continue;
+        }
+        behind_host = word == "--host";
+        out.push_back(std::move(word));
+    }
+    return out;
+}
 
 std::string OptionLine::usage() const {
     if (positional) return name;

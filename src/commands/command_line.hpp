@@ -50,6 +50,10 @@ struct CommandLine {
     [[nodiscard]] Result<const CommandLine*> find(const std::vector<std::string>& words) const;
 };
 
+/// The words of a command line with `--host a.json b.json` as `--host=a.json --host=b.json`: a flag takes no
+/// word behind it, and a shell makes several of fleet/*.json.
+[[nodiscard]] std::vector<std::string> each_host_alone(std::vector<std::string> words);
+
 /// All of the program, whichever command `app` is.
 [[nodiscard]] CommandLine command_line_of(const CLI::App& app);
 

@@ -19,7 +19,11 @@
 
 namespace cudamatrix::probe {
 struct Machine;
+struct NamedHost;
 }  // namespace cudamatrix::probe
+namespace cudamatrix::solve {
+struct Renderer;
+}  // namespace cudamatrix::solve
 
 namespace cudamatrix {
 
@@ -30,7 +34,7 @@ struct MatrixOptions {
     std::string on;     ///< --on DATE; empty: today
 
     std::vector<std::string> overrides;  ///< --override FIELD=VALUE, each as it was written
-    bool host = false;                   ///< --host: with what this machine has
+    std::vector<std::string> hosts;      ///< --host: on this machine, or on those of files
     std::string look;                    ///< --look: what no fact knows is measured first; empty: it is not
     bool says_spellings = true;          ///< usual spellings of the file, on stderr
     std::string lock;  ///< whose configurations of images are facts; empty: the one beside the matrix file
@@ -90,6 +94,9 @@ void add_format(const Arguments& app, std::string& format, const std::vector<std
 /// Prints on stderr that the facts are old, where they are.
 void warn_of_age(const report::ToolInfo& tool, const World& world);
 
+/// Makes images of what a search finds, as a matrix without a word about mirrors or images would get them.
+[[nodiscard]] solve::Renderer renderer_of(const Facts& facts);
+
 /// --on with its check, for commands without a matrix too.
 void add_day(const Arguments& app, std::string& on);
 
@@ -135,6 +142,13 @@ void report_warnings(const Loaded& loaded, const World& world);
 
 /// This machine, as `--host` and `doctor` look at it.
 [[nodiscard]] probe::Machine machine_of(const World& world);
+
+/// --host, --host=FILE, --host FILE.json...: the command line makes each file a --host of its own.
+void add_hosts(const Arguments& app, std::vector<std::string>& hosts, const std::string& help);
+
+/// The machines that --host names. Input failures: a file that is no report of doctor.
+[[nodiscard]] Result<std::vector<probe::NamedHost>> named_hosts(const std::vector<std::string>& hosts,
+                                                                const World& world);
 
 /// --override FIELD=VALUE.
 void add_override(const Arguments& app, std::vector<std::string>& overrides);

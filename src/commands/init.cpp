@@ -1,5 +1,8 @@
+#include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <memory>
+#include <set>
 #include <system_error>
 
 #include "advise/audit/audit.hpp"
@@ -9,6 +12,7 @@
 #include "commands/audit_files.hpp"
 #include "commands/common.hpp"
 #include "knowledge/facts/lookup.hpp"
+#include "knowledge/solve/suggest.hpp"
 #include "matrix/matrix_file.hpp"
 #include "matrix/value.hpp"
 #include "run/host/host.hpp"
@@ -22,7 +26,7 @@ struct InitOptions {
     std::vector<std::string> from;
     AuditedMachine machine;
     std::string preset, facts, on, out = "matrix.yaml";
-    bool host = false;
+    std::vector<std::string> hosts;
 };
 
 std::string names_of_presets() {
@@ -32,25 +36,34 @@ std::string names_of_presets() {
     return text::join(out, ", ");
 }
 
-// The values of the machine that runs this, for the rows: its driver and its first GPU.
-Result<std::vector<std::pair<Field, Value>>> of_this_machine(const Facts& facts, const World& world) {
+using Machine = std::vector<std::pair<Field, Value>>;
+
+// What the matrix is for: driver and GPU of each machine of --host, or what options say of one; one without a
+// word where nothing is said.
+Result<std::vector<Machine>> machines_of(const InitOptions& options, const Facts& facts, const World& world) {
+    CM_TRY_ASSIGN(const auto said, options.machine.values(facts, world));
+    if (options.hosts.empty()) return std::vector<Machine>{said};
+    CM_TRY_ASSIGN(const auto hosts, named_hosts(options.hosts, world));
     CM_TRY_ASSIGN(const auto empty, read_matrix_text("version: 1\nset: {os: debian12}\n", "--host", {},
                                                      lookup::names_in(facts)));
-    auto on = probe::on_machine(empty, probe::look_at(machine_of(world)), facts);
+    auto on = probe::on_machines(empty, hosts, facts);
     if (!on.ok()) {
         auto failure = std::move(on).failure();
         failure.diagnostics.front().fix = "say what the machine has: --driver VERSION --gpu NAME";
         return failure;
     }
-    std::vector<std::pair<Field, Value>> out;
+    std::vector<Machine> out;
     for_each_cell(on->matrix, [&](const Cell& cell) {
+        auto machine = said;
         for (const auto field : {Field::driver, Field::gpu, Field::arch}) {
-            if (const auto* value = cell.get(field); value != nullptr) out.emplace_back(field, *value);
+            if (const auto* value = cell.get(field); value != nullptr) {
+                machine.emplace_back(field, *value);
+                machine.back().second.where = {"--host", 0, 0, 1};
+            }
         }
-        return false;
+        out.push_back(std::move(machine));
+        return true;
     });
-    for (auto& [field, value] : out)
-        value.where = {"--host", 0, 0, 1};
     return out;
 }
 
@@ -60,33 +73,44 @@ struct Started {
     std::string said;
 };
 
-Result<Started> from_files(const InitOptions& options, const Facts& facts, const std::string& today,
-                           const World& world) {
-    audit::Options how;
-    CM_TRY_ASSIGN(how.machine, options.machine.values(facts, world));
-    if (options.host) {
-        CM_TRY_ASSIGN(auto here, of_this_machine(facts, world));
-        how.machine.insert(how.machine.end(), here.begin(), here.end());
-    }
-    how.today = today;
-    CM_TRY_ASSIGN(const auto found, read_audited(options.from, facts, how));
-    const auto rows = start::rows_of(found, facts, today, watched(world));
-    Started out;
-    for (const auto& finding : found.findings)
-        out.said += render({finding.severity,
-                            finding.where,
-                            fmt::format("{} [{}]", finding.message, finding.id),
-                            {},
-                            finding.fix},
-                           {}, world.colour_out);
+// What the rows could not be, or are not as they were found.
+std::string said_of(const std::vector<start::Row>& rows) {
+    std::string out;
     for (const auto& row : rows) {
         if (!row.changes.empty())
-            out.said += fmt::format("{}: {}; in the matrix: {}\n", text::printable(row.stack), row.verdict,
-                                    text::join(row.changes, ", "));
+            out += fmt::format("{}: {}; in the matrix: {}\n", text::printable(row.stack), row.verdict,
+                               text::join(row.changes, ", "));
         if (row.row.empty())
-            out.said +=
-                fmt::format("{}: left out: {}\n", text::printable(row.stack), text::printable(row.why));
+            out += fmt::format("{}: left out: {}\n", text::printable(row.stack), text::printable(row.why));
     }
+    return out;
+}
+
+Result<Started> from_files(const InitOptions& options, const Facts& facts, const std::string& today,
+                           const World& world) {
+    CM_TRY_ASSIGN(const auto machines, machines_of(options, facts, world));
+    CM_TRY_ASSIGN(const auto audited, read_audited(options.from));
+    Started out;
+    std::vector<start::Row> rows;
+    std::set<std::string> said;
+    for (const auto& machine : machines) {
+        audit::Options how;
+        how.machine = machine;
+        how.today = today;
+        const auto found = audited.report(facts, how);
+        auto more = start::rows_of(found, facts, today, watched(world));
+        rows.insert(rows.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+        for (const auto& finding : found.findings) {
+            auto line = render({finding.severity,
+                                finding.where,
+                                fmt::format("{} [{}]", finding.message, finding.id),
+                                {},
+                                finding.fix},
+                               {}, world.colour_out);
+            if (said.insert(line).second) out.said += line;
+        }
+    }
+    out.said += said_of(rows);
     out.matrix = start::matrix_of(rows, "started", text::join(options.from, ", "), today);
     if (out.matrix.empty()) {
         return input_failure(fmt::format("nothing to start from: {} {}", text::join(options.from, ", "),
@@ -96,6 +120,49 @@ Result<Started> from_files(const InitOptions& options, const Facts& facts, const
                                  ? fmt::format("cudamatrix init --preset {}", start::presets().front().name)
                                  : "cudamatrix audit says what is wrong with each");
     }
+    return out;
+}
+
+// The newest stacks of each machine that `render` makes.
+Result<Started> from_machines(const InitOptions& options, const Facts& facts, const std::string& today,
+                              const World& world) {
+    constexpr std::size_t kStacks = 2;
+    CM_TRY_ASSIGN(const auto machines, machines_of(options, facts, world));
+    std::vector<start::Row> rows;
+    std::vector<std::string> names;
+    for (const auto& machine : machines) {
+        solve::Query query;
+        std::vector<std::string> words;
+        for (const auto& [field, value] : machine) {
+            if (std::ranges::count(solve::query_fields(), field) == 0) continue;
+            query.fields.emplace_back(field, value.text);
+            words.push_back(fmt::format("{} {}", info(field).name, value.text));
+        }
+        const auto& name = names.emplace_back(text::join(words, ", "));
+        CM_TRY_ASSIGN(const auto found,
+                      solve::suggest(facts, query, {today, kStacks, renderer_of(facts), watched(world)}));
+        for (const auto& stack : found.stacks) {
+            if (!stack.refusal.empty()) continue;
+            auto& row = rows.emplace_back();
+            row.stack = fmt::format("{}: {}", name, stack.why);
+            row.row = stack.row;
+            for (const auto& limit : stack.limits) {
+                if (limit.severity == Severity::error)
+                    row.waived.emplace_back(limit.rule, "torch.compile does not work on these machines");
+            }
+        }
+        if (std::ranges::all_of(found.stacks,
+                                [](const solve::Stack& stack) { return !stack.refusal.empty(); })) {
+            start::Row row;
+            row.stack = name;
+            row.why = "no stack of the facts works there: cudamatrix suggest says why";
+            rows.push_back(std::move(row));
+        }
+    }
+    Started out{start::matrix_of(rows, "started", text::join(names, "; "), today), said_of(rows)};
+    if (out.matrix.empty())
+        return input_failure("nothing to start from: no stack of the facts works on that machine",
+                             "cudamatrix suggest --driver VERSION --gpu NAME says why");
     return out;
 }
 
@@ -117,13 +184,15 @@ Result<ExitCode> start_matrix(const InitOptions& options, const World& world) {
     }
     if (!options.from.empty() && !options.preset.empty())
         return input_failure("--from and --preset are two ways to start", "one of them");
-    if (options.from.empty() && (options.host || options.machine.is_given()))
+    const bool has_machine = !options.hosts.empty() || options.machine.is_given();
+    if (!options.preset.empty() && has_machine)
         return input_failure("a preset names its machines itself",
-                             "without --host, --driver and the like; change the file");
+                             "without --preset for what works on that machine; or change the file");
     CM_TRY_ASSIGN(const auto facts, load_facts(options.facts, world, options.on));
     const auto& today = options.on.empty() ? world.today : options.on;
-    CM_TRY_ASSIGN(const auto started,
-                  options.from.empty() ? from_preset(options) : from_files(options, facts, today, world));
+    CM_TRY_ASSIGN(const auto started, !options.from.empty() ? from_files(options, facts, today, world)
+                                      : has_machine         ? from_machines(options, facts, today, world)
+                                                            : from_preset(options));
     if (to_stdout) {
         print(started.matrix);
         return ExitCode::success;
@@ -141,7 +210,9 @@ Action add_init(const Arguments& app) {
         .type_name("PATH");
     app.add_option("--preset", options->preset, "One of " + names_of_presets() + "; training without --from")
         .type_name("NAME");
-    app.add_flag("--host", options->host, "With --from: on the driver and the GPU of this machine");
+    add_hosts(
+        app, options->hosts,
+        "On the driver and the GPUs of this machine; without --from the newest stacks that work on them");
     options->machine.add(app);
     app.add_option("--out", options->out, "The file; - is the standard output")
         .type_name("FILE")

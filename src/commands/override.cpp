@@ -6,9 +6,12 @@
 #include "base/text.hpp"
 #include "matrix/matrix.hpp"
 #include "run/host/host.hpp"
+#include "run/host/host_file.hpp"
 
 namespace cudamatrix {
 namespace {
+
+constexpr std::string_view kHere = "here";  // what --host without a file stands for
 
 constexpr std::size_t kLongestGuess = 40;  // a longer word is no slip of the pen
 constexpr std::size_t kMostShown = 6;
@@ -110,10 +113,31 @@ probe::Machine machine_of(const World& world) {
             .cancellation = world.cancellation};
 }
 
+void add_hosts(const Arguments& app, std::vector<std::string>& hosts, const std::string& help) {
+    app.add_flag(fmt::format("--host{{{}}}", kHere), hosts,
+                 help +
+                     "; or on those of files that `doctor --format json` wrote: several are a fleet (--host "
+                     "fleet/*.json)")
+        .type_name("FILE");
+}
+
+Result<std::vector<probe::NamedHost>> named_hosts(const std::vector<std::string>& hosts, const World& world) {
+    std::vector<probe::NamedHost> out;
+    for (const auto& host : hosts) {
+        if (host == kHere) {
+            out.push_back({"this machine", probe::look_at(machine_of(world))});
+            continue;
+        }
+        CM_TRY_ASSIGN(auto read, probe::read_host_file(host));
+        out.push_back({text::printable(host), std::move(read)});
+    }
+    return out;
+}
+
 Status change_values(const MatrixOptions& options, const World& world, Loaded& loaded) {
-    if (options.host) {
-        CM_TRY_ASSIGN(auto changed,
-                      probe::on_machine(loaded.matrix, probe::look_at(machine_of(world)), loaded.facts));
+    if (!options.hosts.empty()) {
+        CM_TRY_ASSIGN(const auto hosts, named_hosts(options.hosts, world));
+        CM_TRY_ASSIGN(auto changed, probe::on_machines(loaded.matrix, hosts, loaded.facts));
         loaded.matrix = std::move(changed.matrix);
         loaded.host = std::move(changed.info);
     }

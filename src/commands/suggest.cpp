@@ -37,20 +37,6 @@ constexpr std::array kHelp{
     FieldHelp{Field::os, "The system of the image: ubuntu22.04, or a pattern (\"debian*\"); without it any"},
     FieldHelp{Field::arch, "x86_64 or aarch64"}};
 
-// What the cell alone would get, of a matrix without a word about mirrors or images.
-solve::Renderer renderer_of(const Facts& facts) {
-    solve::Renderer out;
-    for (const auto& family : family::all())
-        out.families.emplace_back(family.name);
-    out.render = [&facts](const Cell& cell) -> solve::Renderer::Rendering {
-        const Matrix matrix;
-        auto made = resolve_cell(matrix, cell, facts);
-        if (auto* refusal = std::get_if<std::string>(&made)) return {{}, std::move(*refusal)};
-        return {std::move(std::get<Image>(made).os), {}};
-    };
-    return out;
-}
-
 // What is no need is for the search to refuse.
 std::vector<solve::Need> needs_of(const SuggestOptions& options) {
     std::vector<solve::Need> needs;
@@ -135,6 +121,19 @@ Result<ExitCode> suggest_stacks(const SuggestOptions& options, const World& worl
 }
 
 }  // namespace
+
+solve::Renderer renderer_of(const Facts& facts) {
+    solve::Renderer out;
+    for (const auto& family : family::all())
+        out.families.emplace_back(family.name);
+    out.render = [&facts](const Cell& cell) -> solve::Renderer::Rendering {
+        const Matrix matrix;
+        auto made = resolve_cell(matrix, cell, facts);
+        if (auto* refusal = std::get_if<std::string>(&made)) return {{}, std::move(*refusal)};
+        return {std::move(std::get<Image>(made).os), {}};
+    };
+    return out;
+}
 
 Action add_suggest(const Arguments& app) {
     auto options = std::make_shared<SuggestOptions>();

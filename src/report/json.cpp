@@ -218,7 +218,7 @@ Json host_json(const HostInfo& host) {
 
 std::string host_text(const HostInfo* host) {
     if (host == nullptr) return {};
-    std::string out = "this machine\n";
+    auto out = text::printable(host->who) + "\n";
     for (const auto& line : host->lines) {
         const auto said = line.value.empty()
                               ? fmt::format("not found: {}", line.from)

@@ -134,7 +134,7 @@ struct RunReport {
 
 namespace report {
 
-/// The machine that the cells were judged against instead of the values of the file.
+/// The machine, or the fleet, that the cells were judged against instead of the values of the file.
 struct HostInfo {
     struct Line {
         std::string what;   ///< "driver", "gpu"
@@ -144,6 +144,7 @@ struct HostInfo {
     };
     std::vector<Line> lines;
     std::vector<std::string> notes;
+    std::string who = "this machine";  ///< "node-7.json", "12 machines"
 };
 
 /// `fail`: a cell or an image failed. `pass`: every attempted cell ran on a GPU; never without one.

@@ -1,6 +1,7 @@
 #include "advise/start/start.hpp"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "base/text.hpp"
@@ -130,7 +131,9 @@ Row row_of(const audit::Stack& stack, const Facts& facts, const std::string& tod
     drop(matrix, Field::compiler);
     const auto* flavour = value_of(matrix, Field::flavour);
     if (flavour != nullptr && flavour->text != "devel" && value_of(matrix, Field::torch) != nullptr) {
-        out.lacks_compiler = true;
+        out.waived.emplace_back(
+            kNeedsCompiler,
+            "the images started from have no C compiler, so that torch.compile does not work in them");
         matrix.waivers.push_back(
             {std::string(kNeedsCompiler), {}, "as found", months_later(today, kMonthsWaived), {}});
     }
@@ -189,11 +192,14 @@ std::string matrix_of(const std::vector<Row>& rows, std::string_view name, std::
             out += "  - " + row.row + "\n";
         }
     }
-    if (std::ranges::any_of(rows, [](const Row& row) { return row.lacks_compiler && !row.row.empty(); })) {
-        out += fmt::format(
-            "waive:\n  - {{rule: {}, because: \"the images started from have no C compiler, so that torch.compile does not work in them\", until: {}}}\n",
-            kNeedsCompiler, months_later(today, kMonthsWaived));
+    std::map<std::string, std::string> waived;
+    for (const auto& row : rows) {
+        if (!row.row.empty()) waived.insert(row.waived.begin(), row.waived.end());
     }
+    if (!waived.empty()) out += "waive:\n";
+    for (const auto& [rule, because] : waived)
+        out += fmt::format("  - {{rule: {}, because: \"{}\", until: {}}}\n", rule, because,
+                           months_later(today, kMonthsWaived));
     return out;
 }
 

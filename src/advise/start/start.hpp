@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "advise/audit/audit.hpp"
@@ -29,7 +30,8 @@ struct Row {
     std::string verdict;               ///< of what was found
     std::string why;                   ///< of a stack without a row
     bool compiles = false;
-    bool lacks_compiler = false;  ///< an image without one holds torch: torch.compile does not work there
+    /// Rules that `check` would call an error though the row works, each with why it does not matter here.
+    std::vector<std::pair<std::string, std::string>> waived = {};
 };
 
 /// The rows of stacks of which something is known. An image of NVIDIA, python or a distribution becomes its

@@ -12,39 +12,50 @@ namespace {
 
 using report::HostInfo;
 
-Location place_of(std::string_view from) {
-    return {fmt::format("this machine ({})", from), 0, 0, 1};
-}
-
-// The joint values of the machine: a row for each different GPU.
+// The joint values of the machines: a row for each different GPU of each.
 class Rows {
   public:
-    explicit Rows(std::size_t count) : rows_(std::max<std::size_t>(1, count)) {}
+    /// A value of each row, and where it stands.
+    struct Text {
+        std::string value, from;
+    };
 
-    /// `texts` has a value for each row, or one for all. False when one of them is no value of the field.
-    bool add(Field field, const std::vector<std::string>& texts, std::string_view from) {
+    explicit Rows(std::size_t count) : rows_(count) {}
+
+    /// `texts` has one for each row. False when one of the texts is no value of the field.
+    bool add(Field field, const std::vector<Text>& texts) {
         std::vector<Value> values;
-        for (std::size_t i = 0; i < rows_.size(); ++i) {
-            auto parsed = value_from_text(field, texts.size() == 1 ? texts.front() : texts[i]);
+        for (const auto& text : texts) {
+            auto parsed = value_from_text(field, text.value);
             if (std::holds_alternative<ValueProblem>(parsed)) return false;
             values.push_back(std::get<Value>(std::move(parsed)));
-            values.back().where = place_of(from);
+            values.back().where = {text.from, 0, 0, 1};
         }
-        fields_.push_back(field);
         for (std::size_t i = 0; i < rows_.size(); ++i)
             rows_[i].push_back(std::move(values[i]));
+        fields_.push_back(field);
         return true;
     }
 
     [[nodiscard]] const std::vector<Field>& fields() const { return fields_; }
-    [[nodiscard]] const std::vector<std::vector<Value>>& rows() const { return rows_; }
+    /// Each different one once.
+    [[nodiscard]] std::vector<std::vector<Value>> rows() const {
+        std::vector<std::vector<Value>> out;
+        for (const auto& row : rows_) {
+            const bool is_new = std::ranges::none_of(out, [&](const std::vector<Value>& known) {
+                return std::ranges::equal(known, row, {}, &Value::text, &Value::text);
+            });
+            if (is_new) out.push_back(row);
+        }
+        return out;
+    }
 
   private:
     std::vector<Field> fields_;
     std::vector<std::vector<Value>> rows_;
 };
 
-// A GPU in the words of the facts, once for each different one.
+// A GPU in the words of the facts, once for each different one of a machine.
 struct Model {
     std::string name;
     std::string compute;  ///< as the driver says it, else as the facts do
@@ -76,109 +87,190 @@ std::vector<Model> models_of(const Host& host, const Facts& facts) {
     return models;
 }
 
-std::string models_text(const std::vector<Model>& models) {
-    std::vector<std::string> parts;
-    for (const auto& model : models) {
-        parts.push_back(fmt::format("{}{}{}{}", model.count > 1 ? fmt::format("{} x ", model.count) : "",
-                                    model.name, model.known ? "" : " (no fact knows it)",
-                                    model.mig ? " with MIG on" : ""));
-    }
-    return text::join(parts, ", ");
+std::string model_text(const Model& model) {
+    return fmt::format("{}{}{}{}", model.count > 1 ? fmt::format("{} x ", model.count) : "", model.name,
+                       model.known ? "" : " (no fact knows it)", model.mig ? " with MIG on" : "");
 }
+
+// What the machines give for one thing, each different value once, in their order. Of a fleet it says which
+// machine has which.
+class Values {
+  public:
+    explicit Values(bool is_fleet) : is_fleet_(is_fleet) {}
+
+    void add(const std::string& value, const std::string& from, const std::string& machine) {
+        auto seen = std::ranges::find(values_, value, &Each::value);
+        if (seen == values_.end()) seen = values_.insert(seen, {value, {}});
+        if (std::ranges::count(seen->machines, machine) == 0) seen->machines.push_back(machine);
+        if (std::ranges::count(from_, from) == 0) from_.push_back(from);
+    }
+    [[nodiscard]] bool empty() const { return values_.empty(); }
+    [[nodiscard]] std::string text() const {
+        std::vector<std::string> parts;
+        for (const auto& each : values_) {
+            const auto who = each.machines.size() > kMostNamed
+                                 ? fmt::format("{} machines", each.machines.size())
+                                 : text::join(each.machines, ", ");
+            parts.push_back(is_fleet_ ? fmt::format("{} ({})", each.value, who) : each.value);
+        }
+        return text::join(parts, ", ");
+    }
+    [[nodiscard]] std::string from() const { return text::join(from_, ", "); }
+
+  private:
+    static constexpr std::size_t kMostNamed = 4;
+
+    struct Each {
+        std::string value;
+        std::vector<std::string> machines;
+    };
+    bool is_fleet_;
+    std::vector<Each> values_;
+    std::vector<std::string> from_;
+};
 
 class HostValues {
   public:
-    HostValues(const Matrix& matrix, const Host& host, const Facts& facts)
-        : matrix_(matrix),
-          host_(host),
-          facts_(facts),
-          models_(models_of(host, facts)),
-          rows_(models_.size()) {}
+    HostValues(const Matrix& matrix, std::vector<const NamedHost*> hosts, bool is_fleet, const Facts& facts)
+        : matrix_(matrix), hosts_(std::move(hosts)), is_fleet_(is_fleet), facts_(facts) {
+        for (const auto* machine : hosts_) {
+            auto models = models_of(machine->host, facts);
+            if (models.empty()) models.emplace_back();
+            for (auto& model : models)
+                machines_.push_back({machine, std::move(model)});
+        }
+        rows_ = Rows(machines_.size());
+        has_gpus_ = !hosts_.front()->host.gpus.empty();
+    }
 
-    OnMachine apply() {
-        add(Field::driver, host_.driver);
+    OnMachine apply(std::vector<std::string> notes) {
+        info_.notes = std::move(notes);
+        info_.who = is_fleet_ ? text::count(hosts_.size(), "machine") : hosts_.front()->name;
+        add(Field::driver, &Host::driver);
         add_gpus();
-        add(Field::kernel_module, host_.kernel_module);
-        add(Field::toolkit, host_.toolkit);
-        add(Field::arch, host_.arch);
+        add(Field::kernel_module, &Host::kernel_module);
+        add(Field::toolkit, &Host::toolkit);
+        add(Field::arch, &Host::arch);
         // Cells that name no image run on the machine itself.
         const bool bare =
             !names(Field::os) && !names(Field::glibc) && !names(Field::family) && !names(Field::image);
-        add(Field::os, host_.os, bare && host_.os && lookup::os(facts_, host_.os->value).has_value());
-        add(Field::glibc, host_.glibc, bare);
-        info_.notes.insert(info_.notes.begin(), host_.notes.begin(), host_.notes.end());
+        const bool known = std::ranges::all_of(hosts_, [&](const NamedHost* machine) {
+            const auto& os = machine->host.os;
+            return os && lookup::os(facts_, os->value).has_value();
+        });
+        add(Field::os, &Host::os, bare && known);
+        add(Field::glibc, &Host::glibc, bare);
+        for (const auto* machine : hosts_) {
+            for (const auto& note : machine->host.notes)
+                info_.notes.push_back(is_fleet_ ? fmt::format("{}: {}", machine->name, note) : note);
+        }
         auto changed = with_rows(matrix_, rows_.fields(), rows_.rows(), implied());
         if (count_cells(changed, 1'000'000) == std::uint64_t{0})
-            info_.notes.emplace_back(
-                "no cell of the matrix is left: its excludes cover all that this machine could run");
+            info_.notes.push_back(
+                fmt::format("no cell of the matrix is left: its excludes cover all that {} could run",
+                            is_fleet_ ? "these machines" : "this machine"));
         return {std::move(changed), std::move(info_)};
     }
 
   private:
+    struct Machine {
+        const NamedHost* on;
+        Model model;
+    };
+
     [[nodiscard]] bool names(Field field) const { return matrix_.named.contains(field); }
 
+    [[nodiscard]] static std::string place_of(const NamedHost& machine, std::string_view from) {
+        return fmt::format("{} ({})", machine.name, from);
+    }
+
+    // Which of the machines do not say it, and why.
     [[nodiscard]] std::string why_missing(std::string_view what) const {
-        for (const auto& missing : host_.missing) {
-            if (missing.what == what) return missing.why;
+        for (const auto* machine : hosts_) {
+            for (const auto& missing : machine->host.missing) {
+                if (missing.what == what)
+                    return is_fleet_ ? fmt::format("{}: {}", machine->name, missing.why) : missing.why;
+            }
         }
         return "nothing says it";
     }
 
-    void add(Field field, const std::optional<Found>& found, bool use = true) {
+    void add(Field field, const std::optional<Found> Host::*member, bool use = true) {
         const std::string name(info(field).name);
-        if (!found) {
+        Values values(is_fleet_);
+        std::vector<Rows::Text> texts;
+        bool all = true;
+        for (const auto& machine : machines_) {
+            const auto& found = machine.on->host.*member;
+            all = all && found;
+            if (!found) continue;
+            values.add(found->value, found->from, machine.on->name);
+            texts.push_back({found->value, place_of(*machine.on, found->from)});
+        }
+        if (values.empty() || !all) {
             info_.lines.push_back({name, {}, why_missing(name), false});
         } else if (!use) {
-            info_.lines.push_back({name, found->value, found->from, false});
-        } else if (rows_.add(field, {found->value}, found->from)) {
-            info_.lines.push_back({name, found->value, found->from, true});
+            info_.lines.push_back({name, values.text(), values.from(), false});
+        } else if (rows_.add(field, texts)) {
+            info_.lines.push_back({name, values.text(), values.from(), true});
         } else {
             info_.lines.push_back(
                 {name,
                  {},
-                 fmt::format("{} says {}: expected {}", found->from, found->value, info(field).accepts),
+                 fmt::format("{} says {}: expected {}", values.from(), values.text(), info(field).accepts),
                  false});
         }
     }
 
+    // Of each row what `text` makes of its GPU.
+    template <class Text>
+    [[nodiscard]] std::vector<Rows::Text> of_gpus(const Text& text) const {
+        std::vector<Rows::Text> texts;
+        for (const auto& machine : machines_)
+            texts.push_back({text(machine.model), place_of(*machine.on, machine.on->host.gpus_from)});
+        return texts;
+    }
+
     void add_gpus() {
-        if (models_.empty()) {
+        if (!has_gpus_) {
             info_.lines.push_back({"gpu", {}, why_missing("gpu"), false});
             return;
         }
-        std::vector<std::string> gpus, computes;
+        Values shown(is_fleet_), computes(is_fleet_);
         bool all_known = true, all_compute = true;
-        for (const auto& model : models_) {
-            gpus.push_back(model.name);
-            computes.push_back(model.compute);
-            all_known = all_known && model.known;
-            all_compute = all_compute && !model.compute.empty();
+        for (const auto& machine : machines_) {
+            const auto& from = machine.on->host.gpus_from;
+            shown.add(model_text(machine.model), from, machine.on->name);
+            computes.add(machine.model.compute, from, machine.on->name);
+            all_known = all_known && machine.model.known;
+            all_compute = all_compute && !machine.model.compute.empty();
         }
-        if (!rows_.add(Field::gpu, gpus, host_.gpus_from)) {
+        if (!rows_.add(Field::gpu, of_gpus([](const Model& model) { return model.name; }))) {
             info_.lines.push_back(
-                {"gpu", {}, fmt::format("{} gives a name that no GPU has", host_.gpus_from), false});
+                {"gpu", {}, fmt::format("{} gives a name that no GPU has", shown.from()), false});
+            has_gpus_ = false;
             return;
         }
-        has_gpus_ = true;
-        info_.lines.push_back({"gpu", models_text(models_), host_.gpus_from, true});
+        info_.lines.push_back({"gpu", shown.text(), shown.from(), true});
         // The name says it all where the facts know it.
         if (all_compute && (!all_known || names(Field::compute)) &&
-            rows_.add(Field::compute, computes, host_.gpus_from))
-            info_.lines.push_back({"compute", text::join(computes, ", "), host_.gpus_from, true});
-        add_mig();
+            rows_.add(Field::compute, of_gpus([](const Model& model) { return model.compute; })))
+            info_.lines.push_back({"compute", computes.text(), computes.from(), true});
+        add_mig(shown.from());
     }
 
-    void add_mig() {
-        const auto on = std::ranges::count_if(models_, [](const Model& model) { return model.mig; });
+    void add_mig(const std::string& from) {
+        const auto on =
+            std::ranges::count_if(machines_, [](const Machine& machine) { return machine.model.mig; });
         if (on == 0 || names(Field::mig)) return;
-        if (static_cast<std::size_t>(on) != models_.size()) {
+        if (static_cast<std::size_t>(on) != machines_.size()) {
             info_.notes.emplace_back("MIG mode is on for some GPUs only: it is not judged");
-        } else if (rows_.add(Field::mig, {"1"}, host_.gpus_from)) {
-            info_.lines.push_back({"mig", "1", host_.gpus_from, true});
+        } else if (rows_.add(Field::mig, of_gpus([](const Model&) { return std::string("1"); }))) {
+            info_.lines.push_back({"mig", "1", from, true});
         }
     }
 
-    // The class and the compute capability follow from the GPUs of this machine, whatever the file says of
+    // The class and the compute capability follow from the GPUs of the machines, whatever the file says of
     // others.
     [[nodiscard]] std::vector<Field> implied() const {
         if (!has_gpus_) return {};
@@ -186,27 +278,47 @@ class HostValues {
     }
 
     const Matrix& matrix_;
-    const Host& host_;
+    std::vector<const NamedHost*> hosts_;
+    bool is_fleet_;
     const Facts& facts_;
-    std::vector<Model> models_;
-    Rows rows_;
+    std::vector<Machine> machines_;  ///< a row for each
+    Rows rows_{0};
     HostInfo info_;
     bool has_gpus_ = false;
 };
 
 }  // namespace
 
-Result<OnMachine> on_machine(const Matrix& matrix, const Host& host, const Facts& facts) {
-    if (!host.driver && host.gpus.empty()) {
+Result<OnMachine> on_machines(const Matrix& matrix, const std::vector<NamedHost>& hosts, const Facts& facts) {
+    const bool is_fleet = hosts.size() > 1;
+    const bool any_gpu =
+        std::ranges::any_of(hosts, [](const NamedHost& machine) { return !machine.host.gpus.empty(); });
+    std::vector<const NamedHost*> used;
+    std::vector<std::string> notes;
+    for (const auto& machine : hosts) {
+        if (!machine.host.gpus.empty() || (machine.host.driver && !any_gpu)) {
+            used.push_back(&machine);
+        } else {
+            notes.push_back(fmt::format("{} is left out: it shows {}", machine.name,
+                                        machine.host.driver ? "no GPU" : "neither a driver nor a GPU"));
+        }
+    }
+    if (used.empty()) {
+        const auto who = is_fleet ? fmt::format("none of {} machines shows a driver or a GPU", hosts.size())
+                                  : fmt::format("{} shows neither a driver nor a GPU", hosts.front().name);
         auto failure = environment_failure(
-            "--host: this machine shows neither a driver nor a GPU, so there is nothing to judge against",
+            fmt::format("--host: {}, so there is nothing to judge against", who),
             "run it where the driver is loaded, or say what the machine has: --override driver=... "
             "--override gpu=...");
-        for (const auto& missing : host.missing)
+        for (const auto& missing : hosts.front().host.missing)
             failure.diagnostics.front().notes.push_back(fmt::format("{}: {}", missing.what, missing.why));
         return failure;
     }
-    return HostValues(matrix, host, facts).apply();
+    return HostValues(matrix, std::move(used), is_fleet, facts).apply(std::move(notes));
+}
+
+Result<OnMachine> on_machine(const Matrix& matrix, const Host& host, const Facts& facts) {
+    return on_machines(matrix, {{"this machine", host}}, facts);
 }
 
 }  // namespace cudamatrix::probe

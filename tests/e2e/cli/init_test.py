@@ -59,6 +59,14 @@ matrix.yaml: written; next: cudamatrix check matrix.yaml
         self.good("matrix.yaml", "out")
         self.assertEqual(self.call("init", "--from", "Dockerfile", "--driver", "550.54.15", "--gpu", "T4", "--out", "-", *ON, code=0).stdout, WRITTEN)
 
+    def test_a_machine_starts_a_matrix_without_an_error(self):
+        for machine in (("T4", "470.161.03"), ("GTX 1080", "580"), ("H100", "550.54.15"), ("RTX 5090", "580.95.05"), ("V100", "535")):
+            with self.subTest(machine):
+                self.call("init", "--gpu", machine[0], "--driver", machine[1], "--out", "m.yaml", *ON, code=0)
+                self.assertNotIn("error: ", self.call("check", "m.yaml", *ON, code=0).stdout)
+                self.call("render", "m.yaml", code=0)
+                (self.dir / "m.yaml").unlink()
+
     def test_files_of_the_corpus_start_a_matrix_without_an_error(self):
         done = 0
         for case in sorted((TESTS / "audit").glob("*.txt")):
@@ -85,8 +93,9 @@ matrix.yaml: written; next: cudamatrix check matrix.yaml
     def test_wrong_usage(self):
         self.refused("init", "--preset", "none", says='there is no preset "none"\n  fix: one of ' + ", ".join(PRESETS))
         self.refused("init", "--preset", "training", "--from", "x", says="--from and --preset are two ways to start")
-        self.refused("init", "--host", says="a preset names its machines itself")
-        self.refused("init", "--gpu", "T4", says="a preset names its machines itself")
+        self.refused("init", "--preset", "training", "--host", says="a preset names its machines itself")
+        self.refused("init", "--preset", "training", "--gpu", "T4", says="a preset names its machines itself")
+        self.refused("init", "--driver", "450.80.02", "--gpu", "B200", says="nothing to start from: no stack of the facts works on that machine\n  fix: cudamatrix suggest --driver VERSION --gpu NAME says why")
         self.refused("init", "--from", "nowhere", says="nowhere: no such file, and no image with a tag")
         self.write("flask\n", "requirements.txt")
         self.refused("init", "--from", "requirements.txt", says="nothing to start from: requirements.txt installs neither torch nor CUDA that can be read\n"

@@ -106,6 +106,50 @@ TEST_CASE("--host: every GPU of the machine, and what else it has") {
           "drv535.183.01-teslat4-cu12.4.1-debian12-x86_64-kmproprietary-ctk1.17.8\n");
 }
 
+TEST_CASE("--host: a fleet pairs no driver of one machine with a GPU of another") {
+    const std::string matrix = "version: 1\naxes: {torch: [2.6.0+cu124]}\n";
+    const auto named = [](const char* name) {
+        return probe::NamedHost{std::string(name) + ".json", host_named(name)};
+    };
+    const auto said = [&](const std::vector<probe::NamedHost>& hosts) {
+        const auto changed = on_machines(read(matrix), hosts, Facts::embedded());
+        if (!changed.ok()) return render(changed.failure().diagnostics.front(), {});
+        auto out = changed->info.who + "\n";
+        for (const auto& line : changed->info.lines)
+            out += fmt::format("{}: {}\n", line.what, line.value.empty() ? line.from : line.value);
+        for (const auto& note : changed->info.notes)
+            out += "note: " + note + "\n";
+        return out + ids(changed->matrix);
+    };
+    CHECK(
+        said({named("several-gpus"), named("mig-on"), named("nothing")}) ==
+        "2 machines\n"
+        "driver: 535.183.01 (several-gpus.json), 550.54.15 (mig-on.json)\n"
+        "gpu: 2 x A100 80GB (several-gpus.json), Tesla T4 (several-gpus.json), H100 SXM with MIG on "
+        "(mig-on.json)\n"
+        "kernel_module: mig-on.json: /proc/driver/nvidia/version cannot be read: no driver is loaded, or it "
+        "does not show itself here\n"
+        "toolkit: mig-on.json: nvidia-ctk is not on PATH; nvidia-container-cli is not on PATH\n"
+        "arch: x86_64 (several-gpus.json, mig-on.json)\n"
+        "os: ubuntu22.04 (several-gpus.json, mig-on.json)\n"
+        "glibc: 2.36 (several-gpus.json, mig-on.json)\n"
+        "note: nothing.json is left out: it shows neither a driver nor a GPU\n"
+        "note: MIG mode is on for some GPUs only: it is not judged\n"
+        "drv535.183.01-a10080gb-torch2.6.0_cu124-ubuntu22.04-x86_64-glibc2.36\n"
+        "drv535.183.01-teslat4-torch2.6.0_cu124-ubuntu22.04-x86_64-glibc2.36\n"
+        "drv550.54.15-h100sxm-torch2.6.0_cu124-ubuntu22.04-x86_64-glibc2.36\n");
+    const auto twice = said({named("several-gpus"), named("several-gpus")});
+    CHECK(twice.substr(twice.find("drv")) ==
+          "drv535.183.01-a10080gb-torch2.6.0_cu124-ubuntu22.04-x86_64-glibc2.36-kmproprietary-ctk1.17.8\n"
+          "drv535.183.01-teslat4-torch2.6.0_cu124-ubuntu22.04-x86_64-glibc2.36-kmproprietary-ctk1.17.8\n");
+    CHECK(
+        said({named("nothing"), named("garbage")})
+            .starts_with("cudamatrix: error: --host: none of 2 machines shows a driver or a GPU, so there is "
+                         "nothing to judge against\n"));
+    CHECK(said({named("nothing")})
+              .starts_with("cudamatrix: error: --host: nothing.json shows neither a driver nor a GPU"));
+}
+
 TEST_CASE("--host: without a driver and a GPU there is nothing to judge against") {
     CHECK(on("nothing", kMatrix) ==
           "exit 3\n"
