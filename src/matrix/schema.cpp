@@ -2,14 +2,14 @@
 
 #include "matrix/field.hpp"
 #include "matrix/reader.hpp"
+#include "matrix/schema_texts.hpp"
 #include "matrix/spelling.hpp"
 
 namespace cudamatrix {
 namespace {
 
-Json word(const std::string& description = {}) {
-    return description.empty() ? Json{{"type", "string"}}
-                               : Json{{"type", "string"}, {"description", description}};
+Json word() {
+    return {{"type", "string"}};
 }
 
 Json one_of(const std::vector<std::string>& words) {
@@ -37,6 +37,15 @@ Json object(Json properties, const std::vector<std::string>& required = {}) {
     Json json{{"type", "object"}, {"properties", std::move(properties)}, {"additionalProperties", false}};
     if (!required.empty()) json["required"] = required;
     return json;
+}
+
+// A map with these keys, each with what it means. Beside a reference a description does not count.
+Json told(const std::string& section, Json properties, const std::vector<std::string>& required = {}) {
+    for (auto& [name, json] : properties.items()) {
+        if (json.contains("$ref")) json = {{"allOf", {std::move(json)}}};
+        json["description"] = schema_text(section.empty() ? name : section + "." + name);
+    }
+    return object(std::move(properties), required);
 }
 
 // A section without a value is one that is not there.
@@ -72,10 +81,8 @@ Json value_of(const FieldInfo& field) {
         default:
             json = of_types({"string", "number"});  // versions may be written without quotes: 12.4, 13
     }
-    json["description"] = std::string(field.accepts);
-    if (field.field == Field::flavour)
-        json["description"] =
-            "base: CUDA's runtime library; runtime: its math libraries and NCCL too; devel: nvcc";
+    json["description"] =
+        fmt::format("{} Expects {}.", schema_text(fmt::format("fields.{}", field.name)), field.accepts);
     return json;
 }
 
@@ -116,113 +123,121 @@ Json definitions() {
 }
 
 Json rule() {
-    return object({{"id", word("findings are named by it")},
-                   {"when", defined("condition")},
-                   {"require", defined("condition")},
-                   {"because", word("the reason, which is what the finding says")},
-                   {"source", word()},
-                   {"stage", one_of(stage_names())},
-                   {"severity", one_of({"error", "warning"})}},
-                  {"id", "require", "because"});
+    return told("rules",
+                {{"id", word()},
+                 {"when", defined("condition")},
+                 {"require", defined("condition")},
+                 {"because", word()},
+                 {"source", word()},
+                 {"stage", one_of(stage_names())},
+                 {"severity", one_of({"error", "warning"})}},
+                {"id", "require", "because"});
 }
 
 Json waiver() {
-    return object({{"rule", word("whose findings are accepted")},
-                   {"when", defined("condition")},
-                   {"because", word("the reason")},
-                   {"until", word("the last day, such as 2027-03-31")}},
-                  {"rule", "because", "until"});
+    return told("waive",
+                {{"rule", word()}, {"when", defined("condition")}, {"because", word()}, {"until", word()}},
+                {"rule", "because", "until"});
 }
 
 Json healthcheck() {
-    const auto time = word("30s");
-    const auto check = object({{"test", defined("argv")},
-                               {"interval", time},
-                               {"timeout", time},
-                               {"start_period", time},
-                               {"retries", of_types({"integer", "string"})}},
-                              {"test"});
+    const auto check = told("images.healthcheck",
+                            {{"test", defined("argv")},
+                             {"interval", word()},
+                             {"timeout", word()},
+                             {"start_period", word()},
+                             {"retries", of_types({"integer", "string"})}},
+                            {"test"});
     return either({defined("argv"), check});
 }
 
 Json image() {
-    return object({{"name", defined("name")},
-                   {"when", defined("condition")},
-                   {"apt", list_of(word())},
-                   {"pip", either({word("a requirements file next to the matrix file"),
-                                   list_of(word("numpy==1.26.4"))})},
-                   {"copy", list_of(object({{"from", word("a file or folder next to the matrix file")},
-                                            {"to", word("an absolute path in the image")}},
-                                           {"from", "to"}))},
-                   {"env", defined("variables")},
-                   {"healthcheck", healthcheck()}},
-                  {"name"});
+    return told("images",
+                {{"name", defined("name")},
+                 {"when", defined("condition")},
+                 {"apt", list_of(word())},
+                 {"pip", either({word(), list_of(word())})},
+                 {"copy", list_of(told("images.copy", {{"from", word()}, {"to", word()}}, {"from", "to"}))},
+                 {"env", defined("variables")},
+                 {"healthcheck", healthcheck()}},
+                {"name"});
 }
 
-Json resources() {
+Json limits() {
     const Json limit = of_types({"integer", "string"});
-    const auto limits = either({limit, object({{"soft", limit}, {"hard", limit}}, {"soft", "hard"})});
-    return {
-        {"gpu", either({{{"type", "integer"}, {"minimum", 0}, {"maximum", 64}},
-                        word("all, or a number"),
-                        list_of(of_types({"string", "integer"}))})},
-        {"capabilities", list_of(word("compute, utility ...: cudamatrix facts show gpu_capabilities"))},
-        {"shm_size", word("8g, 512m")},
-        {"ulimits", object({{"memlock", limits}, {"nofile", limits}, {"nproc", limits}, {"stack", limits}})},
-        {"volumes", list_of(word("cache:/cache, ./data:/data:ro"))},
-        {"ports", list_of(of_types({"string", "integer"}))}};
+    const auto both = told("services.ulimits.limit", {{"soft", limit}, {"hard", limit}}, {"soft", "hard"});
+    const auto one = either({limit, both});
+    return told("services.ulimits", {{"memlock", one}, {"nofile", one}, {"nproc", one}, {"stack", one}});
 }
 
 Json service() {
-    Json properties{{"name", defined("name")}, {"image", defined("name")}, {"command", defined("argv")}};
-    properties.update(resources());
-    properties["environment"] = defined("variables");
-    properties["healthcheck"] = healthcheck();
-    properties["depends_on"] = list_of(defined("name"));
     // YAML 1.1 reads no without quotes as false.
-    properties["restart"] = one_of({"no", "always", "on-failure", "unless-stopped"});
-    properties["restart"]["enum"].push_back(false);
-    return object(std::move(properties), {"name"});
+    auto restart = one_of({"no", "always", "on-failure", "unless-stopped"});
+    restart["enum"].push_back(false);
+    return told("services",
+                {{"name", defined("name")},
+                 {"image", defined("name")},
+                 {"command", defined("argv")},
+                 {"gpu", either({{{"type", "integer"}, {"minimum", 0}, {"maximum", 64}},
+                                 word(),
+                                 list_of(of_types({"string", "integer"}))})},
+                 {"capabilities", list_of(word())},
+                 {"shm_size", word()},
+                 {"ulimits", limits()},
+                 {"volumes", list_of(word())},
+                 {"ports", list_of(of_types({"string", "integer"}))},
+                 {"environment", defined("variables")},
+                 {"healthcheck", healthcheck()},
+                 {"depends_on", list_of(defined("name"))},
+                 {"restart", std::move(restart)}},
+                {"name"});
 }
 
-Json machine() {
-    return object({{"when", defined("condition")},
-                   {"labels", list_of(word("runs-on, tags, queue or label of the jobs"))},
-                   {"gpu", {{"type", "boolean"}}}},
-                  {"labels"});
+Json build() {
+    return told("build", {{"base_from", one_of({"auto", "registry", "bootstrap"})},
+                          {"ca_bundle", word()},
+                          {"cache", one_of({"mounts", "none"})},
+                          {"netrc", word()},
+                          {"network", one_of({"none", "host", "default"})},
+                          {"snapshot", word()},
+                          {"user", word()},
+                          {"workdir", word()}});
 }
 
-Json sections() {
-    return {{"version", {{"enum", {1, "1"}}}},
-            {"name", word("names the output folder")},
-            {"expect_cells", of_types({"integer", "string"})},
-            {"axes", or_nothing(fields(axis_of))},
-            {"zip", or_nothing(list_of(list_of(word())))},
-            {"exclude", or_nothing({{"type", "array"}, {"items", defined("condition")}})},
-            {"include", or_nothing({{"type", "array"}, {"items", defined("values")}})},
-            {"set", or_nothing(defined("values"))},
-            {"keep", or_nothing({{"type", "array"}, {"items", defined("condition")}})},
-            {"rules", or_nothing({{"type", "array"}, {"items", rule()}})},
-            {"waive", or_nothing({{"type", "array"}, {"items", waiver()}})},
-            {"stages", list_of(one_of(stage_names()))},
-            {"build", or_nothing(object({{"base_from", one_of({"auto", "registry", "bootstrap"})},
-                                         {"ca_bundle", word("the path of a PEM file")},
-                                         {"cache", one_of({"mounts", "none"})},
-                                         {"netrc", word("the path of a netrc file")},
-                                         {"network", one_of({"none", "host", "default"})},
-                                         {"snapshot", word("auto, none, a day (2026-11-01) or a time")},
-                                         {"user", word()},
-                                         {"workdir", word("an absolute path in the images")}}))},
-            {"mirrors", or_nothing(map_of(word()))},
-            {"images", or_nothing(list_of(image()))},
-            {"services", or_nothing(list_of(service()))},
-            {"emit",
-             or_nothing(object({{"tool", word("the git URL of cudamatrix, @ and a commit")},
-                                {"machines", list_of(machine())},
-                                {"registry", word("where clusters find the images")},
-                                {"kubernetes", object({{"namespace", word()}, {"queue", word()}})},
-                                {"slurm", object({{"start", one_of({"run", "pyxis", "apptainer", "podman"})},
-                                                  {"partition", word()}})}}))}};
+Json emit() {
+    const auto machine =
+        told("emit.machines",
+             {{"when", defined("condition")}, {"labels", list_of(word())}, {"gpu", {{"type", "boolean"}}}},
+             {"labels"});
+    return told("emit",
+                {{"tool", word()},
+                 {"machines", list_of(machine)},
+                 {"registry", word()},
+                 {"kubernetes", told("emit.kubernetes", {{"namespace", word()}, {"queue", word()}})},
+                 {"slurm", told("emit.slurm", {{"start", one_of({"run", "pyxis", "apptainer", "podman"})},
+                                               {"partition", word()}})}});
+}
+
+Json top() {
+    return told("",
+                {{"version", {{"enum", {1, "1"}}}},
+                 {"name", word()},
+                 {"expect_cells", of_types({"integer", "string"})},
+                 {"axes", or_nothing(fields(axis_of))},
+                 {"zip", or_nothing(list_of(list_of(word())))},
+                 {"exclude", or_nothing({{"type", "array"}, {"items", defined("condition")}})},
+                 {"include", or_nothing({{"type", "array"}, {"items", defined("values")}})},
+                 {"set", or_nothing(defined("values"))},
+                 {"keep", or_nothing({{"type", "array"}, {"items", defined("condition")}})},
+                 {"rules", or_nothing({{"type", "array"}, {"items", rule()}})},
+                 {"waive", or_nothing({{"type", "array"}, {"items", waiver()}})},
+                 {"stages", list_of(one_of(stage_names()))},
+                 {"build", or_nothing(build())},
+                 {"mirrors", or_nothing(map_of(word()))},
+                 {"images", or_nothing(list_of(image()))},
+                 {"services", or_nothing(list_of(service()))},
+                 {"emit", or_nothing(emit())}},
+                {"version"});
 }
 
 }  // namespace
@@ -230,7 +245,7 @@ Json sections() {
 Json matrix_schema() {
     Json json{{"$schema", "http://json-schema.org/draft-07/schema#"},
               {"title", "A matrix file of cudamatrix"}};
-    json.update(object(sections(), {"version"}));
+    json.update(top());
     json["definitions"] = definitions();
     return json;
 }

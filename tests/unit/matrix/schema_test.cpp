@@ -5,10 +5,13 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <set>
 
 #include "base/process.hpp"
 #include "base/text.hpp"
 #include "folders.hpp"
+#include "matrix/field.hpp"
+#include "matrix/schema_texts.hpp"
 #include "support.hpp"
 
 using namespace cudamatrix;
@@ -45,8 +48,35 @@ std::vector<std::string> accepted_files() {
             if (entry.path().filename() == "matrix.yaml") files.push_back(entry.path().string());
         }
     }
+    for (const auto& entry : fs::directory_iterator(fs::path(source_dir()) / "docs" / "examples"))
+        files.push_back(entry.path().string());
     return files;
 }
+
+// The descriptions below `json`; of each key that has none, its name in `bare`, and of each whose text is
+// wrong about being required in `wrong`.
+struct Descriptions {
+    std::set<std::string> said;
+    std::vector<std::string> bare, wrong;
+
+    void walk(const Json& json) {
+        if (!json.is_structured()) return;
+        if (json.is_object() && json.contains("properties")) {
+            const auto required = json.value("required", std::vector<std::string>{});
+            for (const auto& [name, property] : json["properties"].items())
+                add(name, property, std::find(required.begin(), required.end(), name) != required.end());
+        }
+        for (const auto& [name, member] : json.items()) {
+            if (name != "axes" && name != "definitions") walk(member);
+        }
+    }
+    void add(const std::string& name, const Json& property, bool required) {
+        const auto text = property.value("description", std::string());
+        said.insert(text);
+        if (text.empty()) bare.push_back(name);
+        if (text.ends_with("Required.") != required) wrong.push_back(name);
+    }
+};
 
 }  // namespace
 
@@ -85,6 +115,32 @@ TEST_CASE("the schema has the keys of the reader, no more and no fewer") {
     const auto fields = text::join(field_names(), ", ");
     CHECK(keys_of(schema["definitions"]["values"]["properties"]) == fields);
     CHECK(keys_of(schema["definitions"]["condition"]["properties"]) == fields);
+}
+
+TEST_CASE("every key says what it means, and no text is left over") {
+    const auto schema = matrix_schema();
+    Descriptions found;
+    found.walk(schema);
+    CHECK(text::join(found.bare, ", ") == "");
+    CHECK(text::join(found.wrong, ", ") == "");
+    CHECK(schema["properties"]["axes"]["description"] == schema_text("axes"));
+    for (const auto& row : schema_texts()) {
+        const auto key = row.key;
+        const auto said = row.text;
+        CAPTURE(std::string(key));
+        CHECK(said.ends_with('.'));
+        if (!key.starts_with("fields.")) {
+            CHECK(found.said.contains(std::string(said)));
+            continue;
+        }
+        const auto name = std::string(key.substr(std::string_view("fields.").size()));
+        REQUIRE(field_named(name).has_value());
+        CHECK(schema["definitions"][name]["description"] ==
+              fmt::format("{} Expects {}.", said, info(*field_named(name)).accepts));
+    }
+    for (const auto& name : field_names())
+        CHECK(schema_text("fields." + name) != "");
+    CHECK(schema_text("fields.") == "");
 }
 
 TEST_CASE("every matrix file of ours is valid by the schema, and one that is refused for its keys is not") {
