@@ -2,6 +2,7 @@
 import os
 import pathlib
 import pty
+import re
 import shlex
 import shutil
 import subprocess
@@ -9,6 +10,8 @@ import tempfile
 
 SHOWN = ("examples", "docs", "matrix", "tests")  # what commands of the documentation may read
 COLUMNS = "100"
+# What takes longer than two seconds says so on stderr: how much of it there is depends on the machine.
+PROGRESS = re.compile(r"^\d+(?: of \d+)? (?:values tried|cells judged|rules asked|tables counted)\n", re.MULTILINE)
 
 
 class Program:
@@ -35,11 +38,11 @@ class Program:
     def environment(self, **more):
         return {"PATH": os.environ["PATH"], "HOME": str(self.folder / "home"), "LC_ALL": "C.UTF-8", "TZ": "UTC", "no_proxy": "*", **more}
 
-    def call(self, *arguments, cwd=None, stderr=subprocess.STDOUT, **more):
+    def call(self, *arguments, **more):
         """What it prints, and its exit code."""
-        got = subprocess.run([self.binary, *arguments], cwd=cwd or self.work, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=stderr,
+        got = subprocess.run([self.binary, *arguments], cwd=self.work, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                              text=True, timeout=300, env=self.environment(**more))
-        return got.stdout, got.returncode
+        return PROGRESS.sub("", got.stdout), got.returncode
 
     def said(self, *arguments):
         """What it prints, where nothing may go wrong."""
@@ -51,7 +54,7 @@ class Program:
     def on_terminal(self, *arguments):
         """What it prints on a terminal, with colours."""
         master, slave = pty.openpty()
-        child = subprocess.Popen([self.binary, *arguments], cwd=self.work, stdin=subprocess.DEVNULL, stdout=slave, stderr=slave,
+        child = subprocess.Popen([self.binary, *arguments], cwd=self.work, stdin=subprocess.DEVNULL, stdout=slave, stderr=subprocess.DEVNULL,
                                  env=self.environment(TERM="xterm-256color", COLUMNS=COLUMNS))
         os.close(slave)
         out = b""
@@ -67,7 +70,7 @@ class Program:
     def console(self, block):
         """The text of a ```console block as it is today: each line "$ COMMAND" and what the command prints.
 
-        A command is cudamatrix with its arguments, with "| head -N" and "| tail -N" behind it or "> FILE", "cat FILE", or "echo $?", which
+        A command is cudamatrix with its arguments, with "| head -N" and "| tail -N" behind it, "cat FILE", or "echo $?", which
         prints how the last cudamatrix ended. No shell is started."""
         out, code = [], 0
         for line in block.splitlines():
@@ -79,21 +82,17 @@ class Program:
                 out.append(str(code))
                 continue
             words = shlex.split(command)
-            target = None
-            if ">" in words:
-                words, target = words[:words.index(">")], words[-1]
             if words[0] == "cat":
                 text = "".join((self.work / word).read_text() for word in words[1:])
             elif words[0] == "cudamatrix":
-                text, code = self.call(*words[1:], stderr=subprocess.PIPE if target else subprocess.STDOUT)
+                text, code = self.call(*words[1:])
             else:
                 raise SystemExit(f"docs: a console block runs cudamatrix, cat and echo $? only, not {words[0]}: mark it as sh")
-            if target:
-                (self.work / target).write_text(text)
-                continue
             lines = text.splitlines()
             for cut in cuts:
-                program, count = shlex.split(cut)
-                lines = lines[:int(count[1:])] if program == "head" else lines[-int(count[1:]):]
+                found = re.fullmatch(r"(head|tail) -(\d+)", cut)
+                if not found:
+                    raise SystemExit(f"docs: a console block cuts by head -N and tail -N only, not {cut}")
+                lines = lines[:int(found[2])] if found[1] == "head" else lines[-int(found[2]):]
             out += lines
         return "\n".join(out) + "\n"

@@ -182,7 +182,7 @@ class Regions:
         return "| key | holds |\n|---|---|\n" + "".join(f"| `{key}` | {texts[key]} |\n" for key in texts)
 
     def figures(self):
-        facts = re.search(r"(\d+) rows in (\d+) tables", self.program.said("facts", "check", "--on", DAY))
+        facts = re.search(r"(\d+) rows in (\d+) tables", self.program.said("facts", "check"))
         rules = json.loads(self.program.said("rules", "list", "--format", "json"))["count"]
         incidents = [path.read_text() for path in sorted((self.tree / "tests/incidents").glob("*.yaml"))]
         threads = {re.search(r"^link: *(\S+)", text, re.MULTILINE)[1] for text in incidents}

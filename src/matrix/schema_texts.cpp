@@ -154,7 +154,8 @@ constexpr SchemaText kTexts[] = {
      "without CUDA. Left out: images are rendered on debian, and rules about images ask nothing."},
     {"fields.flavour",
      "How much of CUDA the image holds. base: the runtime library (cudart); runtime: the math libraries and NCCL, "
-     "too; devel: nvcc, too, and the cell compiles. Left out: the first that the family has."},
+     "too; devel: nvcc, too, and the cell compiles. pytorch and cpu have no base, ngc is devel. Left out: devel in "
+     "ngc, base in debian, ubuntu and rockylinux, runtime in the others, but base in nvidia-cuda with torch."},
     {"fields.image",
      "A whole image reference, in place of family and flavour. It is judged, and never rendered."},
     {"fields.cuda_from",

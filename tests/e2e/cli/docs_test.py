@@ -89,19 +89,22 @@ class Made(Cli):
         self.assertEqual(got.count("  fix:"), 1)
 
     def test_what_a_console_block_may_run(self):
-        block = "$ cat docs/tour.yaml\nold\n$ cudamatrix list docs/tour.yaml | head -3 | tail -1\n$ cudamatrix rules show chek\n$ echo $?\n$ cudamatrix list docs/tour.yaml > cells.txt\n$ cat cells.txt\n"
+        block = "$ cat docs/tour.yaml\nold\n$ cudamatrix list docs/tour.yaml | head -3 | tail -1\n$ cudamatrix rules show chek\n$ echo $?\n$ cudamatrix list docs/tour.yaml | tail -1\n"
         got = self.program.console(block).splitlines()
         self.assertEqual(got[:3], ["$ cat docs/tour.yaml", "version: 1", "axes:"])
         self.assertNotIn("old", got)
         self.assertIn("$ echo $?", got)
         self.assertEqual(got[got.index("$ echo $?") + 1], "2")
         self.assertTrue(got[-1].startswith("tour: 4 cells"), got[-1])
+        self.program.console("$ cudamatrix render examples/quickstart/matrix.yaml --where gpu=H100 --out rendered | tail -1\n")
+        self.assertTrue((self.program.work / "rendered").is_dir())
         self.program.clear()
-        with self.assertRaises(FileNotFoundError):
-            self.program.console("$ cat cells.txt\n")
+        self.assertFalse((self.program.work / "rendered").exists())
         for command in ("ls", "rm -r docs", "sh -c true"):
             self.refused(f"docs: a console block runs cudamatrix, cat and echo $? only, not {command.split()[0]}: mark it as sh",
                          self.program.console, f"$ {command}\n")
+        for cut in ("grep x", "head", "tail -1 docs"):
+            self.refused(f"docs: a console block cuts by head -N and tail -N only, not {cut}", self.program.console, f"$ cat docs/tour.yaml | {cut}\n")
 
     def test_a_part_that_nothing_makes_is_refused(self):
         self.refused("docs: unknown part keyz: expected one of " + ", ".join(generate.NAMES), generate.page,
