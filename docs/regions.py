@@ -166,7 +166,8 @@ class Regions:
                 add((*words, name))
         for name in self.command_names():
             add((name,))
-        return "".join(f"| {', '.join(f'`{name}`' for name in names)} | {formats.replace('|', ', ')} |\n" for formats, names in by_formats.items())
+        return "| command | formats (`--format`) |\n|---|---|\n" + "".join(
+            f"| {', '.join(f'`{name}`' for name in names)} | {formats.replace('|', ', ')} |\n" for formats, names in by_formats.items())
 
     def run_keys(self):
         """What a run writes as JSON: each key of a report that the tests hold, with its line in run_keys.tsv."""

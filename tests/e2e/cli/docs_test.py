@@ -81,6 +81,18 @@ class Made(Cli):
         self.refused("docs: fields.none has no example: write docs/examples/fields.none.yaml", regions.example, "fields.none", [])
         self.assertIn("x.yaml", Regions(self.program, tree).unused())
 
+    def test_a_command_or_a_key_of_a_report_without_a_line_is_refused(self):
+        tree = self.copy()
+        regions = Regions(self.program, tree)
+        for name, there, other, call, says in (
+                ("commands.md", "| `sbom MATRIX` |", "| `bom MATRIX` |", regions.commands, "docs/commands.md: the first table has no line for sbom"),
+                ("run_keys.tsv", "images.log\t", "images.logs\t", regions.run_keys, "docs/run_keys.tsv: missing or left over: images.log, images.logs")):
+            call()
+            text = (tree / "docs" / name).read_text()
+            self.assertEqual(text.count(there), 1)
+            (tree / "docs" / name).write_text(text.replace(there, other))
+            self.refused(says, call)
+
     def test_notices_are_left_out_of_examples_and_nothing_else(self):
         got = Regions(self.program, TREE).example("fields.driver", ["driver"])
         self.assertIn("error: driver 470.161.03 is too old", got)
@@ -172,6 +184,21 @@ class Links(Cli):
             "page.md:11: the link none.png names no file", "page.md:11: the link other.md#nowhere names no heading",
             "page.md:12: the link gone.md names no file",
             "page.md:13: the link other.md#twice-2 names no heading", "page.md:13: the link a%20b.svg#x names no heading"])
+
+
+class Tables(Cli):
+    def test_no_comment_parts_a_table(self):
+        """A code host shows the rows behind a comment as plain text."""
+        tables = 0
+        for page in links.pages(TREE):
+            lines = [line for _, line in links.prose(page.read_text())]
+            for number, line in enumerate(lines):
+                if re.fullmatch(r"\|( ?:?-+:? ?\|)+", line):
+                    tables += 1
+                    with self.subTest(f"{page.name}: {lines[number - 1]}"):
+                        columns = len(re.findall(r"(?<!\\)\|", line))
+                        self.assertEqual([len(re.findall(r"(?<!\\)\|", row)) for row in (lines[number - 1], lines[number + 1])], [columns, columns])
+        self.assertGreater(tables, 20)
 
 
 class Recipes(Cli):
