@@ -45,14 +45,13 @@ DoctorLine trial_line(const Context& context, const engine::Engine& engine) {
     request.gpu = 0;
     const auto outcome =
         engine::run_container(engine, request, {kTrial, 64u << 10}, context.machine().cancellation);
-    if (outcome.ok() && outcome->success() && outcome->out.find("GPU 0:") != std::string::npos) {
-        const auto first = outcome->out.substr(0, outcome->out.find('\n'));
-        return {"engine", Health::ok, fmt::format("{}: {}", what, text::printable(first)), {}, {}};
-    }
-    return {"engine", Health::fail,
-            fmt::format("{}: {}", what,
-                        outcome.ok() ? text::printable(engine::reason_of(*outcome))
-                                     : outcome.failure().diagnostics.front().message),
+    const bool ran = outcome.ok() && outcome->success();
+    const auto said = !outcome.ok() ? outcome.failure().diagnostics.front().message
+                      : ran         ? outcome->out.substr(0, outcome->out.find('\n'))
+                                    : engine::reason_of(*outcome);
+    const auto found = fmt::format("{}: {}", what, text::printable(said));
+    if (ran && said.starts_with("GPU 0:")) return {"engine", Health::ok, found, {}, {}};
+    return {"engine", Health::fail, found,
             "sudo nvidia-ctk runtime configure --runtime=docker && sudo systemctl restart docker",
             std::string(kGuide)};
 }

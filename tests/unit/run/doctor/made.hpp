@@ -64,6 +64,10 @@ class Made {
         ahead_ = seconds_ahead;
         return variable("PIP_INDEX_URL", index);
     }
+    Made& image(const std::string& name) {
+        image_ = name;
+        return *this;
+    }
     [[nodiscard]] std::string at(const std::string& name) const { return (folder_ / name).string(); }
     [[nodiscard]] doctor::Examined examined() const {
         auto subject = std::make_shared<doctor::Subject>(doctor::Subject{
@@ -71,7 +75,7 @@ class Made {
             Facts::embedded(),
             "2026-11-28",
             folder_.path().string(),
-            {}});
+            image_});
         subject->http = http_;
         subject->registries = registries_;
         subject->space = [space = space_](const std::filesystem::path&) { return space; };
@@ -99,6 +103,7 @@ class Made {
     doctor::SuiteAnswers answers_;
     std::optional<HttpOptions> http_;
     std::vector<std::string> registries_;
+    std::string image_;
     long ahead_ = 0;
 };
 

@@ -144,6 +144,34 @@ TEST_CASE("doctor: engines, and a GPU in a container of theirs") {
         "--image NAME with a local image (nothing is pulled) | ");
 }
 
+TEST_CASE("doctor: a GPU is tried in a local image") {
+    fakes::FakeDocker docker;
+    std::filesystem::rename(docker.client(), docker.client() + "-real");
+    const auto says = [&](const std::string& answer) {
+        test::put_file(docker.client(), fmt::format("#!/bin/sh\ncase \"$*\" in *nvidia-smi*) {} ;; esac\n"
+                                                    "exec \"$0-real\" \"$@\"\n",
+                                                    answer));
+        std::filesystem::permissions(docker.client(), std::filesystem::perms::owner_all);
+        Made made;
+        for (const auto& [name, value] : docker.environment)
+            made.variable(name, value);
+        made.suite(kQuery).image("mine:1");
+        return made.says("engine")[1];
+    };
+    CHECK(says("echo 'GPU 0: Tesla T4 (UUID: GPU-1)'; echo 'GPU 1: x'; exit 0") ==
+          "ok: a GPU in a container of docker: GPU 0: Tesla T4 (UUID: GPU-1) |  | ");
+    const std::string fix =
+        " | sudo nvidia-ctk runtime configure --runtime=docker && sudo systemctl restart docker | "
+        "https://docs.nvidia.com/datacenter/cloud-native/container-toolkit/latest/install-guide.html";
+    CHECK(
+        says("echo 'docker: Error response from daemon: could not select device driver' >&2; exit 125") ==
+        "fail: a GPU in a container of docker: docker: Error response from daemon: could not select device driver" +
+            fix);
+    CHECK(says("echo 'No devices were found'; exit 0") ==
+          "fail: a GPU in a container of docker: No devices were found" + fix);
+    CHECK(says("exit 6") == "fail: a GPU in a container of docker: exit code 6" + fix);
+}
+
 TEST_CASE("doctor: torch without a GPU to judge it on") {
     const auto said_by = [](const Made& made) {
         return text::replace_all(made.says("python").front(), made.at(kPackages), "PACKAGES");
