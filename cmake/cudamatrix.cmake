@@ -37,7 +37,7 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
 endif()
 
 # What reads bytes from outside, or writes what others read: with CUDAMATRIX_BUILT_ROOMS only these rooms are compiled.
-set(cudamatrix_rooms_of_foreign_bytes base registry matrix templates output image lock files scan measure sources audit)
+set(cudamatrix_rooms_of_foreign_bytes base registry matrix templates output image lock files scan measure sources audit symptoms)
 
 # cudamatrix_library(FOLDER [USES base matrix ...] [LINKS third-party ...] [SOURCES generated.cpp ...]), for src/CMakeLists.txt:
 # a library named by the folder's last step, of all files below it. USES names other such libraries; LINKS are private, so that a

@@ -381,8 +381,15 @@ and servers get a second each to answer, all of it 20. A machine without a GPU i
 no failure. Exit code 1 if a line is fail.
 
 The JSON is a machine for others to judge on: `cudamatrix check --host FILE.json`,
-with several of them as a fleet.)",
-                   "cudamatrix doctor --format json > node-7.json", add_doctor},
+with several of them as a fleet.
+
+--symptom TEXT says what an error message of CUDA, torch, docker, nvcc, pip or the
+driver means: its cause, its fix, the rules and facts that decide it, what this
+machine says of it, and a public thread about it. Of a log on stdin (-) every
+message that is known is found, the most specific first:
+    docker run --gpus all IMAGE 2>&1 | cudamatrix doctor --symptom -
+Exit code 1 if none is known.)",
+                   "cudamatrix doctor --symptom \"no kernel image is available\"", add_doctor},
         CommandRow{"facts", "Show what is known, and from which source",
                    R"(`facts list` lists the tables.
 `facts show ID` shows a table or a row.

@@ -1,6 +1,7 @@
 #include "run/doctor/doctor.hpp"
 
 #include "commands/common.hpp"
+#include "commands/doctor_symptom.hpp"
 #include "commands/index_options.hpp"
 #include "report/formats.hpp"
 #include "run/host/host_file.hpp"
@@ -20,9 +21,12 @@ struct DoctorOptions {
     bool offline = false;
     std::string format;
     std::string out;
+    std::string symptom;
 };
 
 Result<ExitCode> doctor_command(const DoctorOptions& options, const World& world) {
+    if (!options.symptom.empty())
+        return symptom_command({options.symptom, options.facts, options.format, options.out}, world);
     CM_TRY_ASSIGN(const auto facts, load_facts(options.facts, world));
     doctor::Subject subject{machine_of(world), facts, world.today, current_folder(), options.image};
     subject.machine.time_limit = kToolLimit;
@@ -56,6 +60,7 @@ Action add_doctor(const Arguments& app) {
     add_connection(app, options->mirrors, options->ca_bundle);
     add_format(app, options->format, report::names_of(report::doctor_formats()));
     add_report_folder(app, options->out);
+    add_symptom(app, options->symptom);
     return [options](const World& world) { return doctor_command(*options, world); };
 }
 

@@ -207,6 +207,12 @@ std::span<const ReportFormat<DoctorReport>> doctor_formats() {
     return formats;
 }
 
+std::span<const ReportFormat<SymptomReport>> symptom_formats() {
+    using Format = ReportFormat<SymptomReport>;
+    static constexpr std::array formats{Format{"text", symptom_text}, Format{"json", symptom_json}};
+    return formats;
+}
+
 std::span<const ReportFormat<Rehearsal>> rehearsal_formats() {
     using Format = ReportFormat<Rehearsal>;
     static constexpr std::array formats{Format{"text", rehearsal_text}, Format{"json", rehearsal_json}};

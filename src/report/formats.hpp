@@ -22,6 +22,7 @@
 #include "report/review.hpp"
 #include "report/run_reports.hpp"
 #include "report/sbom.hpp"
+#include "report/symptom.hpp"
 #include "report/upgrade.hpp"
 
 namespace cudamatrix::report {
@@ -105,6 +106,8 @@ struct MeasureFormat {
 [[nodiscard]] std::span<const ReportFormat<LockedReport>> lock_formats();
 [[nodiscard]] std::span<const ReportFormat<CleanReport>> clean_formats();
 [[nodiscard]] std::span<const ReportFormat<DoctorReport>> doctor_formats();
+/// Names of doctor_formats(), for one option serves both.
+[[nodiscard]] std::span<const ReportFormat<SymptomReport>> symptom_formats();
 [[nodiscard]] std::span<const ReportFormat<SbomReport>> sbom_formats();
 /// Names of drift_formats(), for one option serves both.
 [[nodiscard]] std::span<const ReportFormat<EmitReport>> emit_formats();

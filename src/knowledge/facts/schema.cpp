@@ -41,7 +41,7 @@ std::span<const Schema> all_schemas() {
     static const std::vector<Schema> all = [] {
         std::vector<Schema> joined;
         for (const auto group : {build_schemas(), ci_schemas(), cuda_schemas(), image_schemas(),
-                                 package_schemas(), system_schemas(), torch_schemas()}) {
+                                 package_schemas(), symptom_schemas(), system_schemas(), torch_schemas()}) {
             joined.insert(joined.end(), group.begin(), group.end());
         }
         std::sort(joined.begin(), joined.end(),

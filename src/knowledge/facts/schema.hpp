@@ -74,6 +74,7 @@ inline constexpr bool kOptional = false;
 [[nodiscard]] std::span<const Schema> cuda_schemas();
 [[nodiscard]] std::span<const Schema> image_schemas();
 [[nodiscard]] std::span<const Schema> package_schemas();
+[[nodiscard]] std::span<const Schema> symptom_schemas();
 [[nodiscard]] std::span<const Schema> system_schemas();
 [[nodiscard]] std::span<const Schema> torch_schemas();
 

@@ -1,0 +1,68 @@
+#include "commands/doctor_symptom.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <iostream>
+#include <memory>
+#include <utility>
+
+#include "base/text.hpp"
+#include "report/formats.hpp"
+#include "report/symptom.hpp"
+#include "run/doctor/doctor.hpp"
+
+namespace cudamatrix {
+namespace {
+
+constexpr std::size_t kMostOfStdin = std::size_t{16} << 20;
+// As of `doctor` without a message.
+constexpr std::chrono::milliseconds kProbeLimit{1000};
+
+Result<std::string> read_stdin() {
+    std::string out(kMostOfStdin + 1, '\0');
+    std::cin.read(out.data(), static_cast<std::streamsize>(out.size()));
+    out.resize(static_cast<std::size_t>(std::cin.gcount()));
+    if (out.size() > kMostOfStdin)
+        return input_failure("--symptom -: the text on stdin is longer than 16 MiB",
+                             "give the end of it: tail -c 16M LOG | cudamatrix doctor --symptom -");
+    return out;
+}
+
+}  // namespace
+
+void add_symptom(const Arguments& app, std::string& text) {
+    app.add_option("--symptom", text, "Say what this error message means, or the log on stdin (-)")
+        .type_name("TEXT|-")
+        .check([](const std::string& value) -> std::string {
+            return text::trim(value).empty() ? "expected an error message, or - for one on stdin" : "";
+        });
+}
+
+Result<ExitCode> symptom_command(const SymptomOptions& options, const World& world) {
+    const auto* const format = report::format_named(report::symptom_formats(), options.format);
+    if (format == nullptr)
+        return input_failure(fmt::format("--symptom has no format {}", options.format),
+                             "use one of " + text::join(report::names_of(report::symptom_formats()), ", "));
+    CM_TRY_ASSIGN(const auto facts, load_facts(options.facts, world));
+    auto text = options.text;
+    if (text == "-") {
+        CM_TRY_ASSIGN(text, read_stdin());
+    }
+    SymptomReport report{tool_info(facts, world.today), symptoms::find(facts, text), {}};
+    const auto& matches = report.found.matches;
+    if (std::ranges::any_of(matches, [](const auto& match) { return match.row.has("probes"); })) {
+        doctor::Subject subject{machine_of(world), facts, world.today, current_folder(), {}};
+        subject.machine.time_limit = kProbeLimit;
+        report.here = doctor::examine(std::make_shared<const doctor::Subject>(std::move(subject))).lines;
+        if (interrupted(world.cancellation)) return ExitCode::interrupted;
+    }
+    const auto written = format->write(report);
+    print(written);
+    if (!options.out.empty()) {
+        CM_TRY(write_report(options.out, "symptom", options.format, written));
+    }
+    return matches.empty() ? ExitCode::findings : ExitCode::success;
+}
+
+}  // namespace cudamatrix

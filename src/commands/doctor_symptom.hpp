@@ -1,0 +1,21 @@
+// `doctor --symptom`: what an error message means. A log from outside goes in, rows of facts come out.
+#pragma once
+
+#include <string>
+
+#include "commands/common.hpp"
+
+namespace cudamatrix {
+
+struct SymptomOptions {
+    std::string text;  ///< the message; "-": it is on stdin; empty: the option was not given
+    std::string facts;
+    std::string format;
+    std::string out;
+};
+
+void add_symptom(const Arguments& app, std::string& text);
+
+[[nodiscard]] Result<ExitCode> symptom_command(const SymptomOptions& options, const World& world);
+
+}  // namespace cudamatrix
