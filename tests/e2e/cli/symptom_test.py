@@ -71,6 +71,40 @@ class Symptom(Cli):
         self.assertGreater(count, 100)
         self.assertTrue(got.endswith(f"\n{count - 5} messages more: see --format json\n"), got[-100:])
 
+    def test_checklists_and_tables_of_other_projects_have_an_answer(self):
+        """What each line of tests/symptoms/seeds.tsv names exists, and its message is found."""
+        show = {"rule": ("rules", "show"), "fact": ("facts", "show"), "symptom": ("facts", "show"), "kernel": ("kernels", "show"), "command": ("help",)}
+        probes = {line["probe"] for line in self.json_of("doctor")["lines"]}
+        asked, outside, sources = set(), 0, set()
+        for line in (TESTS / "symptoms" / "seeds.tsv").read_text().splitlines():
+            if line.startswith("#"):
+                continue
+            source, what, answers, message = (line.split("\t") + [""])[:4]
+            sources.add(source)
+            symptoms = []
+            with self.subTest(what):
+                for answer in answers.split():
+                    kind, _, name = answer.partition(":")
+                    if kind == "outside":
+                        outside += 1
+                        self.assertTrue(answers == kind and message)
+                    elif kind == "probe":
+                        self.assertIn(name, probes)
+                    else:
+                        asked.add((*show[kind], name))
+                        symptoms += [name] if kind == "symptom" else []
+                if symptoms:
+                    got = json.loads(self.symptom(message.replace("\\n", "\n"), "--format", "json"))
+                    self.assertEqual([row["id"] for row in got["symptoms"]], symptoms)
+                else:
+                    self.assertEqual(bool(message), answers == "outside")
+        self.assertEqual(sources, {"000", "001", "004"})
+        self.assertLess(outside, 6)
+        for arguments in sorted(asked):
+            self.call(*arguments, code=0)
+        for nothing in (("rules", "show"), ("facts", "show"), ("kernels", "show"), ("help",)):
+            self.call(*nothing, "no-such-thing", code=2)
+
     def test_out_gets_what_is_printed(self):
         for form, name in (("text", "symptom.txt"), ("json", "symptom.json")):
             self.assertEqual(self.symptom(KERNEL, "--format", form, "--out", "reports"), self.read("reports/" + name))
