@@ -6,6 +6,7 @@
 #include <iostream>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "base/text.hpp"
 #include "report/formats.hpp"
@@ -27,6 +28,19 @@ Result<std::string> read_stdin() {
         return input_failure("--symptom -: the text on stdin is longer than 16 MiB",
                              "give the end of it: tail -c 16M LOG | cudamatrix doctor --symptom -");
     return out;
+}
+
+/// What this machine says, where a row names a probe that can tell.
+std::vector<DoctorLine> here(const std::vector<symptoms::Match>& matches, const Facts& facts,
+                             const World& world) {
+    doctor::Subject subject{machine_of(world), facts, world.today, current_folder(), {}};
+    subject.machine.time_limit = kProbeLimit;
+    for (const auto& match : matches) {
+        for (const auto probe : match.row.list("probes"))
+            subject.only.emplace_back(probe);
+    }
+    if (subject.only.empty()) return {};
+    return doctor::examine(std::make_shared<const doctor::Subject>(std::move(subject))).lines;
 }
 
 }  // namespace
@@ -51,12 +65,8 @@ Result<ExitCode> symptom_command(const SymptomOptions& options, const World& wor
     }
     SymptomReport report{tool_info(facts, world.today), symptoms::find(facts, text), {}};
     const auto& matches = report.found.matches;
-    if (std::ranges::any_of(matches, [](const auto& match) { return match.row.has("probes"); })) {
-        doctor::Subject subject{machine_of(world), facts, world.today, current_folder(), {}};
-        subject.machine.time_limit = kProbeLimit;
-        report.here = doctor::examine(std::make_shared<const doctor::Subject>(std::move(subject))).lines;
-        if (interrupted(world.cancellation)) return ExitCode::interrupted;
-    }
+    report.here = here(matches, facts, world);
+    if (interrupted(world.cancellation)) return ExitCode::interrupted;
     const auto written = format->write(report);
     print(written);
     if (!options.out.empty()) {

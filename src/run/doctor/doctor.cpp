@@ -1,5 +1,6 @@
 #include "run/doctor/doctor.hpp"
 
+#include <algorithm>
 #include <array>
 #include <condition_variable>
 #include <iterator>
@@ -103,8 +104,11 @@ Examined examine(const std::shared_ptr<const Subject>& subject) {
     out.host = *std::move(looked[0]);
     add_gpus_of(answers, out.host);
     const auto context = std::make_shared<const Context>(Context{subject, out.host, answers});
-    auto lines = all_until<Lines>(end, kProbes.size(),
-                                  [context](std::size_t i) { return kProbes[i].lines(*context); });
+    auto lines = all_until<Lines>(end, kProbes.size(), [context](std::size_t i) {
+        const auto& only = context->subject->only;
+        const bool wanted = only.empty() || std::ranges::count(only, kProbes[i].name) != 0;
+        return wanted ? kProbes[i].lines(*context) : Lines();
+    });
     for (std::size_t i = 0; i < kProbes.size(); ++i) {
         if (!lines[i]) {
             out.lines.push_back(late(kProbes[i].name));
