@@ -46,8 +46,8 @@ struct Subject {
     std::string image;                     ///< a local image in which a GPU is tried; empty: one of ours
     std::optional<HttpOptions> http = {};  ///< without it no site is asked
     std::vector<std::string> registries = {"docker.io", "nvcr.io"};
-    std::vector<std::string> only = {};    ///< probes by their names; empty: all
-    std::chrono::seconds limit{20};  ///< of all probes together
+    std::vector<std::string> only = {};  ///< probes by their names; empty: all
+    std::chrono::seconds limit{20};      ///< of all probes together
     SpaceOf space = space_of;
     AskSuite suite = ask_suite;
     std::function<std::chrono::system_clock::time_point()> now = std::chrono::system_clock::now;
