@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs the Debian or Ubuntu packages that are missing, and only those.
-# Usage: install_packages.sh GROUP...   with GROUP of: build, engine, tests, coverage, fuzz
+# Usage: install_packages.sh GROUP...   with GROUP of: build, engine, tests, packages, coverage, fuzz
 #        install_packages.sh --print CODENAME GROUP...   prints all of them, for that release, and installs nothing
 set -eu
 
@@ -58,9 +58,10 @@ for group in "$@"; do
             need bash fish mandoc tmux zsh
             need slurmctld slurmd slurm-client munge
             compose ;;
+        packages) need dpkg-dev make perl python3 python3-venv bzip2 xz-utils ;;
         coverage) need clang-14 llvm-14 libclang-rt-14-dev ;;
         fuzz) need clang libclang-rt-dev ;;
-        *) echo "install_packages.sh: unknown group '$group': build, engine, tests, coverage or fuzz" >&2; exit 2 ;;
+        *) echo "install_packages.sh: unknown group '$group': build, engine, tests, packages, coverage or fuzz" >&2; exit 2 ;;
     esac
 done
 

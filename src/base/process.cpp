@@ -8,6 +8,19 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#ifndef __GLIBC__
+#include <sys/syscall.h>
+
+// Boost.Process calls glibc's, which musl lacks. Kernels before 5.9 have no such call, either.
+static int close_range(unsigned first, unsigned last, int flags) {
+    if (::syscall(SYS_close_range, first, last, flags) == 0) return 0;
+    const long limit = ::sysconf(_SC_OPEN_MAX);
+    for (unsigned fd = first; fd <= last && static_cast<long>(fd) < limit; ++fd)
+        ::close(static_cast<int>(fd));
+    return 0;
+}
+#endif
+
 #include <algorithm>
 #include <array>
 #include <boost/asio/io_context.hpp>

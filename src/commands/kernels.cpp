@@ -72,7 +72,7 @@ Result<ExitCode> build(const BuildOptions& options, const World& world) {
                                             nvcc.version,
                                             folder.compute,
                                             folder.ptx,
-                                            world.glibc,
+                                            machine_of(world).glibc,
                                             made.whole,
                                             std::move(made.summary),
                                             std::move(made.errors)};

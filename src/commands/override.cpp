@@ -109,7 +109,7 @@ probe::Machine machine_of(const World& world) {
     return {.environment = world.environment,
             .root = world.root,
             .arch = world.arch,
-            .glibc = world.glibc,
+            .glibc = world.glibc.empty() ? probe::glibc_below(world.root) : world.glibc,
             .cancellation = world.cancellation};
 }
 

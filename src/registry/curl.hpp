@@ -1,5 +1,5 @@
-// libcurl, loaded when a command needs the network: linked, it and what it links would cost every start of
-// the program 5 ms. Included by http.cpp and curl.cpp only.
+// libcurl, loaded when a command needs the network: as shared libraries, it and what it links would cost
+// every start of the program 5 ms. A static program holds it. Included by http.cpp and curl.cpp only.
 #pragma once
 
 #include <curl/curl.h>
@@ -9,6 +9,13 @@
 #include "base/result.hpp"
 
 namespace cudamatrix {
+
+/// A linked libcurl does not know where the system keeps its certificates.
+#ifdef CUDAMATRIX_STATIC
+inline constexpr bool kCurlIsLinked = true;
+#else
+inline constexpr bool kCurlIsLinked = false;
+#endif
 
 /// The functions of libcurl that http.cpp calls; alive as long as this object is.
 class Curl {
@@ -32,7 +39,8 @@ class Curl {
 
   private:
     Curl() = default;
-    void* library_ = nullptr;
+    [[nodiscard]] Status bind();
+
     decltype(&::curl_global_init) global_init_ = nullptr;
     decltype(&::curl_global_cleanup) global_cleanup_ = nullptr;
     bool started_ = false;

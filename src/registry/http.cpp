@@ -225,6 +225,7 @@ void HttpConnection::Attempt::set_site_options(const url::Parts& target) {
     auto bundle = http.options_.ca_bundle;
     if (bundle.empty())
         bundle = value_of(environment, {"PIP_CERT", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE"});
+    if (bundle.empty() && kCurlIsLinked) bundle = system_ca_bundle("/");
     if (!bundle.empty()) set(CURLOPT_CAINFO, bundle);
 }
 

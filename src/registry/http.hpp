@@ -5,6 +5,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -159,6 +160,10 @@ class HttpConnection {
     void* handle_ = nullptr;
     long last_status_ = 0;
 };
+
+/// The file of certificates that the system below `root` trusts, where its distribution keeps it; empty:
+/// there is none. A libcurl that is part of this program knows no such place.
+[[nodiscard]] std::string system_ca_bundle(const std::filesystem::path& root);
 
 /// What a status that is no success means for the user: "not found (404)", "needs credentials (401)".
 [[nodiscard]] std::string describe_status(long status);

@@ -15,6 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uint64_t kLargestFile = 64u << 10;
+constexpr std::uint64_t kLargestLibrary = 32u << 20;
 constexpr std::size_t kMostGpus = 256;
 constexpr std::size_t kLongestName = 64;
 constexpr std::string_view kVersionFile = "/proc/driver/nvidia/version";
@@ -199,11 +200,30 @@ void read_system(const Machine& machine, Host& host) {
     if (release_in(machine.glibc)) {
         host.glibc = Found{machine.glibc, "the C library"};
     } else {
-        host.missing.push_back({"glibc", "the C library of this program is another one"});
+        host.missing.push_back({"glibc", "there is no glibc"});
     }
 }
 
 }  // namespace
+
+// "GNU C Library (Debian GLIBC 2.36-9+deb12u14) stable release version 2.36."
+std::string glibc_below(const fs::path& root) {
+    constexpr std::string_view kBefore = "stable release version ";
+    for (const auto* path : {"lib/x86_64-linux-gnu/libc.so.6", "lib/aarch64-linux-gnu/libc.so.6",
+                             "lib64/libc.so.6", "lib/libc.so.6"}) {
+        const auto bytes = file::read(root / path, kLargestLibrary);
+        if (!bytes.ok()) continue;
+        const auto library = bytes->find("GNU C Library (");
+        const auto at = library == std::string::npos ? library : bytes->find(kBefore, library);
+        if (at == std::string::npos) continue;
+        const auto start = at + kBefore.size();
+        auto release = bytes->substr(start, bytes->find_first_not_of("0123456789.", start) - start);
+        while (release.ends_with('.'))
+            release.pop_back();
+        if (auto found = release_in(release)) return *found;
+    }
+    return {};
+}
 
 Host look_at(const Machine& machine) {
     Host host;

@@ -59,6 +59,10 @@ struct Host {
     std::vector<std::string> notes;  ///< contradictions
 };
 
+/// The release of the glibc below `root`, as its library says it; empty where there is none. For a program
+/// that is not linked with it.
+[[nodiscard]] std::string glibc_below(const std::filesystem::path& root);
+
 /// Looks; nothing is installed, loaded or changed. Takes at most a few times `time_limit`.
 [[nodiscard]] Host look_at(const Machine& machine);
 

@@ -8,6 +8,7 @@
 
 #include "base/text.hpp"
 #include "fakes/hosts.hpp"
+#include "temp_folder.hpp"
 
 using namespace cudamatrix;
 using namespace cudamatrix::probe;
@@ -58,6 +59,41 @@ TEST_CASE("probe: a machine that says neither arch nor C library") {
     const auto host = look_at(machine);
     CHECK_FALSE(host.arch);
     CHECK_FALSE(host.glibc);
+}
+
+TEST_CASE("probe: the release of glibc where this program is not linked with it") {
+    struct Case {
+        const char* path;
+        std::string content, expected;
+    };
+    const std::string banner = "GNU C Library (Debian GLIBC 2.36-9+deb12u14) stable release version 2.36.\n";
+    const std::vector<Case> cases{
+        {"lib/x86_64-linux-gnu/libc.so.6",
+         "\x7f"
+         "ELF" +
+             banner + "Copyright",
+         "2.36"},
+        {"lib/aarch64-linux-gnu/libc.so.6", banner, "2.36"},
+        {"lib64/libc.so.6", "GNU C Library (GNU libc) stable release version 2.28.\n", "2.28"},
+        {"lib/libc.so.6", "GNU C Library (GNU libc) stable release version 2.42.\n", "2.42"},
+        {"lib64/libc.so.6", "GNU C Library (GNU libc) stable release version 2.28", "2.28"},
+        {"lib/libc.musl-x86_64.so.1", banner, ""},
+        {"lib64/libc.so.6", "", ""},
+        {"lib64/libc.so.6", "stable release version 2.28.\n", ""},
+        {"lib64/libc.so.6", "GNU C Library (GNU libc) development release version 2.43.9000.\n", ""},
+        {"lib64/libc.so.6", "GNU C Library (GNU libc) stable release version ", ""},
+        {"lib64/libc.so.6", "GNU C Library (GNU libc) stable release version .\n", ""},
+        {"lib64/libc.so.6", "GNU C Library (GNU libc) stable release version 2\n", ""},
+        {"lib64/libc.so.6", "GNU C Library (GNU libc) stable release version x.28.\n", ""},
+        {"lib64/libc.so.6",
+         "stable release version 2.1. GNU C Library (GNU libc) stable release version 2.28.\n", "2.28"},
+    };
+    for (const auto& one : cases) {
+        CAPTURE(one.content);
+        const test::TempFolder root;
+        root.put(one.path, one.content);
+        CHECK(glibc_below(root.path()) == one.expected);
+    }
 }
 
 TEST_CASE("probe: a cancelled look ends at once") {
