@@ -16,6 +16,7 @@ from cli import GOOD, PROGRAM, TWO, Cli, main  # noqa: E402
 BAD = GOOD.replace('"11.8.0"', '"12.4.1"').replace('"535.183.01"', '"470.161.03"')
 ACTION = (SOURCE / "action.yml").read_text()
 COMPONENT = (SOURCE / "ci/gitlab/templates/cudamatrix/template.yml").read_text()
+RELEASE = ".github/workflows/release.yml"
 HOOKS = (SOURCE / ".pre-commit-hooks.yaml").read_text()
 HOSTILE = "a \"b' $(touch pwned) `touch pwned` ${{ x }} $X;&|\n*.yaml"
 # Of the program, `run` alone is played: it needs an engine.
@@ -113,6 +114,24 @@ class Ci(Cli):
                 self.assertNotIn("${{", step["run"])
                 self.assertEqual(step["shell"], "bash")
                 self.is_clean_shell(step["run"])
+
+    def test_the_release_workflow_is_well_formed(self):
+        got = subprocess.run(["check-jsonschema", "--builtin-schema", "vendor.github-workflows", SOURCE / RELEASE], capture_output=True, text=True)
+        self.assertEqual(got.returncode, 0, got.stdout + got.stderr)
+        text = (SOURCE / RELEASE).read_text()
+        for action in re.findall(r"uses: *(.*)", text):
+            self.assertRegex(action, r"^(actions|pypa)/[\w-]+@[0-9a-f]{40}  # v\d+\.\d+\.\d+$")
+        workflow = yaml.safe_load(text)
+        self.assertEqual(workflow["permissions"], {})
+        for name, job in workflow["jobs"].items():
+            self.assertLessEqual({"permissions", "timeout-minutes"}, set(job), name)
+            for step in job["steps"]:
+                if "run" in step:
+                    self.assertNotIn("${{", step["run"])
+                    self.is_clean_shell(step["run"])
+        # What it runs is there.
+        for script in re.findall(r"\bsh ([\w/.]+\.sh)", text):
+            self.assertTrue((SOURCE / script).is_file(), script)
 
     def test_the_action_builds_what_the_cache_lacks(self):
         self.write(GOOD, "team/matrix.yaml")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""hadolint over rendered Dockerfiles: the golden ones, and those of a matrix of every family. A missing hadolint is a failure.
+"""hadolint over rendered Dockerfiles: the golden ones, those of a matrix of every family, and that of the tool itself. A missing hadolint is a failure.
 
 hadolint_test.py CUDAMATRIX SOURCE_DIR"""
 import pathlib
@@ -56,7 +56,7 @@ def main():
         golden = golden_files.write_all(source, pathlib.Path(folder, "golden"))
         if len(golden) < 100:
             sys.exit(f"only {len(golden)} golden Dockerfiles in tests/render")
-        files = rendered + golden
+        files = [*rendered, *golden, source / "packaging/Dockerfile"]
         findings = [line for path in files for line in lint(hadolint, path)]
         # A hadolint that finds nothing anywhere would pass, too.
         bad = pathlib.Path(folder, "Dockerfile")

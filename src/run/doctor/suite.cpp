@@ -14,8 +14,10 @@
 namespace cudamatrix::doctor {
 namespace {
 
-constexpr std::chrono::seconds kSuiteLimit{3};
 constexpr std::size_t kLongestName = 64;
+
+#ifndef CUDAMATRIX_STATIC
+constexpr std::chrono::seconds kSuiteLimit{3};
 
 struct Test {
     std::string_view id;
@@ -37,6 +39,7 @@ std::string run_tests(const probe::Machine& machine) {
         out += suite::to_json(test.run(context), test.id, "").dump() + "\n";
     return out;
 }
+#endif
 
 const Json* record_of(const SuiteAnswers& answers, std::string_view test) {
     for (const auto& record : answers.records) {
