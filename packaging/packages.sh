@@ -17,6 +17,7 @@ mkdir -p "$out"
 for arch in "$@"; do
     build=$base/static-$arch
     [ -x "$build/cudamatrix" ] || sh "$top/packaging/static/build.sh" "$arch"
+    rm -rf "$build/cpack"
     (cd "$build" && cpack --config CPackConfig.cmake -B "$build/cpack" >"$build/cpack.log" 2>&1) || { cat "$build/cpack.log" >&2; exit 1; }
     rm -rf "$build/installed"
     cmake --install "$build" --prefix "$build/installed" --strip >/dev/null
