@@ -102,7 +102,7 @@ Action add_audit(const Arguments& app) {
         .type_name("NAME=VALUE")
         .one_value_each();
     app.add_option("--target", options->target,
-                   "The stage of Dockerfiles; without it each stage on which no other stands")
+                   "The stage of Dockerfiles that is built, with all that it needs; without it the last one")
         .type_name("STAGE");
     add_facts_folder(app, options->facts);
     add_day(app, options->on);

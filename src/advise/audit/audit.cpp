@@ -1,6 +1,7 @@
 #include "advise/audit/audit.hpp"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <tuple>
 
@@ -60,6 +61,13 @@ class Auditor {
         add_source(*kind, input.path, input.text, options_.arguments, options_.target, nullptr);
     }
 
+    // Once all builds are known.
+    void finish() {
+        for (auto& [place, skipped] : unbuilt_) {
+            if (!built_.contains(place)) out_.skipped.push_back(std::move(skipped));
+        }
+    }
+
   private:
     void add_source(sources::Kind kind, const std::string& path, const std::string& text,
                     const std::map<std::string, std::string>& arguments, const std::string& target,
@@ -85,28 +93,57 @@ class Auditor {
             out_.files.push_back(source);
     }
 
-    // The stages on which no other stands, or the one that is asked for.
+    // Those that are images of their own: no other stage that is built stands on them.
     [[nodiscard]] std::vector<std::size_t> leaves(const sources::Source& source, const std::string& target) {
-        std::vector<std::size_t> out;
-        for (std::size_t i = 0; i < source.stages.size(); ++i) {
-            const bool is_base = std::ranges::any_of(
-                source.stages, [&](const sources::Stage& stage) { return stage.on == i; });
-            if (source.kind == sources::Kind::dockerfile && !target.empty()
-                    ? source.stages[i].name == text::lower(target)
-                    : !is_base)
-                out.push_back(i);
+        const auto& stages = source.stages;
+        std::vector<bool> built(stages.size(), true);
+        if (source.kind == sources::Kind::dockerfile && !stages.empty()) {
+            const auto last = target.empty() ? std::optional(stages.size() - 1)
+                                             : stage_named(source, text::lower(target), stages.size());
+            if (!last) {
+                out_.skipped.push_back(
+                    {{source.path, 0, 0, 1}, "target " + text::printable(target), "no stage has that name"});
+                return {};
+            }
+            built = built_with(source, *last);
+            note_unbuilt(source, built, *last);
         }
-        if (out.empty() && !target.empty())
-            out_.skipped.push_back(
-                {{source.path, 0, 0, 1}, "target " + text::printable(target), "no stage has that name"});
+        std::vector<std::size_t> out;
+        for (std::size_t i = 0; i < stages.size(); ++i) {
+            bool is_base = false;
+            for (std::size_t j = i + 1; j < stages.size(); ++j)
+                is_base = is_base || (built[j] && stages[j].on == i);
+            if (built[i] && !is_base) out.push_back(i);
+        }
         return out;
+    }
+
+    // One build may leave out what another one makes: of a compose file each service has its target.
+    void note_unbuilt(const sources::Source& source, const std::vector<bool>& built, std::size_t last) {
+        for (std::size_t i = 0; i < source.stages.size(); ++i) {
+            const auto& stage = source.stages[i];
+            const std::tuple place(source.path, i);
+            if (built[i]) {
+                built_.insert(place);
+                continue;
+            }
+            unbuilt_.try_emplace(
+                place, sources::Skipped{stage.where, "stage " + shown_name(source, i),
+                                        fmt::format("nothing of stage {} stands on it; --target builds it",
+                                                    shown_name(source, last))});
+        }
+    }
+
+    static std::string shown_name(const sources::Source& source, std::size_t index) {
+        const auto& name = source.stages[index].name;
+        return name.empty() ? std::to_string(index) : text::printable(name);
     }
 
     static std::string stack_name(const sources::Source& source, std::size_t index) {
         const auto& stage = source.stages[index];
         if (source.stages.size() == 1 && source.kind != sources::Kind::compose) return source.path;
-        return fmt::format("{}: {}", source.path,
-                           stage.name.empty() ? fmt::format("stage {}", index) : text::printable(stage.name));
+        return fmt::format("{}: {}{}", source.path, stage.name.empty() ? "stage " : "",
+                           shown_name(source, index));
     }
 
     void add_build(const sources::Build& build, const sources::Source& compose) {
@@ -161,6 +198,8 @@ class Auditor {
     const ReadFile& read_;
     Report& out_;
     std::set<std::string> followed_;
+    std::set<std::tuple<std::string, std::size_t>> built_;  // stages, by file and number
+    std::map<std::tuple<std::string, std::size_t>, sources::Skipped> unbuilt_;
     std::set<std::tuple<std::string, std::size_t, std::size_t, std::string>> said_;  // of what was skipped
 };
 
@@ -180,6 +219,7 @@ Report read_stacks(const std::vector<Input>& inputs, const Facts& facts, const O
     std::ranges::stable_sort(order, {}, rank);
     for (const auto& [kind, input] : order)
         auditor.add(*input, kind);
+    auditor.finish();
     std::ranges::sort(out.files, {}, &sources::Source::path);
     const auto by_place = [](const auto& one) {
         return std::tuple(one.where.file, one.where.line, one.where.column);

@@ -60,7 +60,7 @@ struct Stack {
 struct Options {
     std::vector<std::pair<Field, Value>> machine;       ///< --driver, --gpu and the like
     std::map<std::string, std::string> arguments = {};  ///< --build-arg
-    std::string target = {};    ///< --target; empty: every stage on which nothing stands
+    std::string target = {};    ///< --target: the stage of Dockerfiles that is built; empty: the last one
     std::string today = {};     ///< YYYY-MM-DD
     bool all_packages = false;  ///< packages and images that no fact describes are part of the cell, too
 };

@@ -162,25 +162,19 @@ class Fold {
     }
 
     void take(const CopyFrom& copy) {
-        const auto& stages = context_.source.stages;
-        for (std::size_t i = 0; i < stages.size(); ++i) {
-            const bool is_it =
-                (!stages[i].name.empty() && stages[i].name == copy.stage) || std::to_string(i) == copy.stage;
-            if (!is_it || !std::ranges::any_of(copy.paths, is_environment) || depth_ == kMostStagesCopied)
-                continue;
-            Holds unused;
-            Fold other(context_, unused);
-            other.depth_ = depth_ + 1;
-            other.run(i);
-            ++installs_;
-            if (other.held_.torch) held_.torch = other.held_.torch;
-            for (const auto& [name, package] : other.held_.packages)
-                held_.packages[name] = package;
-            for (const auto& [name, install] : other.held_.installs)
-                held_.installs[name] = installs_;
-            if (!other.held_.python.text.empty()) held_.python = other.held_.python;
-            return;
-        }
+        const auto from = stage_named(context_.source, copy.stage, context_.source.stages.size());
+        if (!from || !std::ranges::any_of(copy.paths, is_environment) || depth_ == kMostStagesCopied) return;
+        Holds unused;
+        Fold other(context_, unused);
+        other.depth_ = depth_ + 1;
+        other.run(*from);
+        ++installs_;
+        if (other.held_.torch) held_.torch = other.held_.torch;
+        for (const auto& [name, package] : other.held_.packages)
+            held_.packages[name] = package;
+        for (const auto& [name, install] : other.held_.installs)
+            held_.installs[name] = installs_;
+        if (!other.held_.python.text.empty()) held_.python = other.held_.python;
     }
 
     void take(const sources::Redirected& redirected) {

@@ -74,9 +74,7 @@ void find_unused_stages(const sources::Source& source, const Facts& facts, std::
             const bool copies = std::ranges::any_of(stage.steps, [&](const sources::Step& step) {
                 const auto* copy = std::get_if<sources::CopyFrom>(&step);
                 return copy != nullptr &&
-                       (copy->stage == std::to_string(index) ||
-                        (!stages[index].name.empty() && copy->stage == stages[index].name) ||
-                        is_open(copy->stage));
+                       (stage_named(source, copy->stage, stages.size()) == index || is_open(copy->stage));
             });
             return stage.on == index || copies;
         });

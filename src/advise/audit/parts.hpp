@@ -179,6 +179,15 @@ struct FoldContext {
 /// The cell of what is held: fills `values`, `of_nvcc` and `skipped`.
 void make_cell(const Held& held, const FoldContext& context, Holds& out);
 
+// Stages.
+
+/// The last stage before number `before` that COPY --from or --target means by this text: its name or number.
+[[nodiscard]] std::optional<std::size_t> stage_named(const sources::Source& source, std::string_view text,
+                                                     std::size_t before);
+/// For each stage whether BuildKit makes it for an image of `target`: that itself, and what it stands on or
+/// copies from (https://docs.docker.com/build/building/multi-stage/).
+[[nodiscard]] std::vector<bool> built_with(const sources::Source& source, std::size_t target);
+
 // Mistakes.
 
 [[nodiscard]] Finding found(std::string_view id, const Location& where, std::string message, std::string fix);

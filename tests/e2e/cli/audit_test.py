@@ -88,6 +88,9 @@ class Audit(Cli):
         self.write("ARG TAG\nFROM nvidia/cuda:$TAG AS a\nFROM python:3.11-slim-bookworm AS b\nRUN pip install torch==2.6.0\n", "Dockerfile")
         said = self.json_of("audit", "Dockerfile", "--build-arg", "TAG=13.0.3-base-ubuntu24.04", "--target", "a", *ON)
         self.assertEqual([stack["fields"] for stack in said["stacks"]], [{"os": "ubuntu24.04", "image": "nvidia/cuda:13.0.3-base-ubuntu24.04"}])
+        said = self.json_of("audit", "Dockerfile", "--build-arg", "TAG=13.0.3-base-ubuntu24.04", *ON)
+        self.assertEqual([(one["line"], one["what"], one["why"]) for one in said["not_judged"]],
+                         [(2, "stage a", "nothing of stage b stands on it; --target builds it")])
         said = self.json_of("audit", "Dockerfile", "--target", "none", *ON)
         self.assertIn(("target none", "no stage has that name"), [(one["what"], one["why"]) for one in said["not_judged"]])
 

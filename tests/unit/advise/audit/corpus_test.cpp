@@ -46,6 +46,7 @@ void read_head(const std::string& line, Case& out) {
             const auto equals = one.find('=');
             const auto name = std::string(text::trim(one.substr(0, equals)));
             const auto text = one.substr(equals + 1);
+            if (name == "target") out.options.target = text;
             const auto field = field_named(name);
             if (!field) {
                 out.options.arguments[name] = text;
