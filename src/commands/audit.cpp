@@ -36,6 +36,36 @@ Result<std::map<std::string, std::string>> arguments_of(const AuditOptions& opti
     return out;
 }
 
+// The judgements of all stacks; --look finds facts for each of its own.
+struct AllJudged {
+    std::vector<std::unique_ptr<Loaded>> looked;
+    std::vector<Judgement> judgements;
+};
+
+Result<AllJudged> judge(const audit::Report& found, const Facts& facts, const std::string& today,
+                        const AuditOptions& options, const World& world) {
+    AllJudged out;
+    out.judgements.resize(found.stacks.size());
+    std::vector<audit::Question> questions;
+    std::vector<std::size_t> of;
+    for (std::size_t i = 0; i < found.stacks.size(); ++i) {
+        const auto& matrix = found.stacks[i].matrix;
+        if (matrix.set.empty()) continue;
+        of.push_back(i);
+        questions.push_back({&matrix, &facts});
+        if (options.look.empty()) continue;
+        out.looked.push_back(std::unique_ptr<Loaded>(new Loaded{matrix, facts, {}, today, {}}));
+        auto& loaded = *out.looked.back();
+        CM_TRY(look(options.facts, world, options.look == kLookDeep, loaded));
+        questions.back() = {&loaded.matrix, &loaded.facts};
+    }
+    CM_TRY_ASSIGN(auto answers, audit::judge_stacks(questions, today, [&] { return watched(world); }));
+    if (!answers.complete) say_fixes_given_up(world);
+    for (std::size_t i = 0; i < of.size(); ++i)
+        out.judgements[of[i]] = std::move(answers.judgements[i]);
+    return out;
+}
+
 Result<ExitCode> perform(const AuditOptions& options, const World& world) {
     CM_TRY_ASSIGN(const auto facts, load_facts(options.facts, world, options.on));
     const auto today = options.on.empty() ? world.today : options.on;
@@ -48,7 +78,7 @@ Result<ExitCode> perform(const AuditOptions& options, const World& world) {
     CM_TRY_ASSIGN(const auto audited, read_audited(options.paths));
     const auto found = audited.report(facts, how);
 
-    std::vector<std::unique_ptr<Loaded>> judged;
+    CM_TRY_ASSIGN(const auto judged, judge(found, facts, today, options, world));
     report::AuditReport report{found,
                                {},
                                {},
@@ -57,21 +87,9 @@ Result<ExitCode> perform(const AuditOptions& options, const World& world) {
                                {world.colour_out, world.columns, world.has_columns, options.verbose},
                                current_folder()};
     std::vector<const audit::Stack*> known;
-    for (const auto& stack : found.stacks) {
-        judged.push_back(std::unique_ptr<Loaded>(new Loaded{stack.matrix, facts, {}, today, {}}));
-        auto& loaded = *judged.back();
-        if (!stack.matrix.set.empty()) {
-            known.push_back(&stack);
-            if (!options.look.empty()) {
-                CM_TRY(look(options.facts, world, options.look == kLookDeep, loaded));
-            }
-            JudgeOptions as_of;
-            as_of.today = today;
-            as_of.on_progress = watched(world);
-            CM_TRY_ASSIGN(loaded.judgement, judge_whole(loaded.matrix, loaded.facts, as_of));
-            CM_TRY(use_fixes_that_work(loaded, world));
-        }
-        report.stacks.push_back({stack, loaded.judgement});
+    for (std::size_t i = 0; i < found.stacks.size(); ++i) {
+        report.stacks.push_back({found.stacks[i], judged.judgements[i]});
+        if (!found.stacks[i].matrix.set.empty()) known.push_back(&found.stacks[i]);
     }
     report.lines = audit::lines_of(found, report.stacks);
     if (!known.empty()) report.matrix = audit::matrix_text(known, "audited");

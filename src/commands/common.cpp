@@ -158,12 +158,15 @@ std::function<Result<Matrix>(std::string_view)> rereader(const Loaded& loaded) {
 Status use_fixes_that_work(Loaded& loaded, const World& world) {
     CM_TRY_ASSIGN(const auto tally, solve::verify_fixes(loaded.matrix, loaded.facts, loaded.today,
                                                         loaded.judgement, watched(world)));
-    if (tally.complete) return Done{};
+    if (!tally.complete) say_fixes_given_up(world);
+    return Done{};
+}
+
+void say_fixes_given_up(const World& world) {
     const auto note = Diagnostic::note(
         fmt::format("stopped searching for fixes after {} candidates; some findings may list too few",
                     solve::kMostTriedForFixes));
     fmt::print(stderr, "{}", render(note, {}, world.colour_err));
-    return Done{};
 }
 
 report::ToolInfo tool_info(const Facts& facts, std::string_view today) {

@@ -65,6 +65,8 @@ struct Loaded {
 /// Puts ways out that work on the whole cell in the place of those that the rules offer: for commands that
 /// print findings. Says on stderr where a search for them was given up. Fails as interrupted.
 [[nodiscard]] Status use_fixes_that_work(Loaded& loaded, const World& world);
+/// The same word on stderr, where the search was another's.
+void say_fixes_given_up(const World& world);
 
 /// Lets long judging and searching end on an interrupt, and says on stderr now and then how far it is.
 [[nodiscard]] OnProgress watched(const World& world);

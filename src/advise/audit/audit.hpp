@@ -93,6 +93,20 @@ using ReadFile = std::function<std::optional<std::string>(const std::filesystem:
 /// out.
 [[nodiscard]] Result<std::vector<std::filesystem::path>> files_below(const std::filesystem::path& folder);
 
+/// A matrix of one cell, and the facts that it is judged by.
+struct Question {
+    const Matrix* matrix;
+    const Facts* facts;
+};
+struct Answers {
+    std::vector<Judgement> judgements;  ///< in the order of the questions
+    bool complete = true;               ///< false: a search for fixes was given up
+};
+/// Judges them on all processors, those with the same values once, and tries the fixes of what is found as
+/// solve::verify_fixes says. `watch` makes what each part tells how far it is. Fails as interrupted.
+[[nodiscard]] Result<Answers> judge_stacks(std::span<const Question> questions, const std::string& today,
+                                           const std::function<OnProgress()>& watch);
+
 struct Judged {
     const Stack& stack;
     const Judgement& judgement;  ///< without cells where nothing of the stack is known

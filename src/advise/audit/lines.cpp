@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -63,6 +64,9 @@ Severity weighed(const cudamatrix::Finding& finding, const Stack& stack, const C
 
 std::vector<Line> lines_of(const Report& report, const std::vector<Judged>& judged) {
     std::vector<Line> out;
+    std::set<
+        std::tuple<std::string_view, std::string, std::size_t, std::size_t, std::size_t, std::string_view>>
+        said;
     for (const auto& finding : report.findings) {
         const auto mistake = std::ranges::find(mistakes(), finding.id, &Mistake::id);
         out.push_back({finding.severity,
@@ -81,10 +85,10 @@ std::vector<Line> lines_of(const Report& report, const std::vector<Judged>& judg
             const auto& finding = group.finding;
             const auto packages = named_in(finding.message, stack);
             const auto where = place_of(group, stack, packages);
-            const auto same = [&](const Line& line) {
-                return line.id == finding.rule && line.where == where && line.message == finding.message;
-            };
-            if (std::ranges::any_of(out, same)) continue;
+            if (!said.emplace(finding.rule, where.file, where.line, where.column, where.length,
+                              finding.message)
+                     .second)
+                continue;
             out.push_back({weighed(finding, stack, judgement.cells[0].cell, packages),
                            where,
                            finding.rule,

@@ -326,6 +326,44 @@ Findings evaluate(const Rule& rule, const Cell& cell, const Facts& facts, std::s
 
 namespace {
 
+// The rule and all that its answer depends on.
+std::string key_of(const Rule& rule, const Cell& cell) {
+    std::string key(rule.id);
+    const auto fields = depends_on(rule);
+    for (const auto& field : all_fields()) {
+        const auto* value = fields.contains(field.field) ? cell.get(field.field) : nullptr;
+        key += '\0';
+        if (value != nullptr) key.append("=").append(value->text);
+    }
+    return key;
+}
+
+// Two threads may ask the same at once: the answers are equal.
+template <class Known, class Question>
+Findings remembered(std::mutex& mutex, Known& known, std::string key, const Question& question) {
+    {
+        const std::lock_guard lock(mutex);
+        if (const auto found = known.find(key); found != known.end()) return found->second;
+    }
+    auto findings = question();
+    const std::lock_guard lock(mutex);
+    return known.try_emplace(std::move(key), std::move(findings)).first->second;
+}
+
+}  // namespace
+
+Findings SharedAnswers::asked(const Rule& rule, const Cell& cell, Memo* memo) {
+    return remembered(mutex_, asked_, key_of(rule, cell),
+                      [&] { return ask(rule, cell, facts_, today_, memo); });
+}
+
+Findings SharedAnswers::evaluated(const Rule& rule, const Cell& cell) {
+    return remembered(mutex_, evaluated_, key_of(rule, cell),
+                      [&] { return evaluate(rule, cell, facts_, today_); });
+}
+
+namespace {
+
 // Entries of a dense table (4 bytes each): the matrices that people write fit, and nothing is hashed.
 constexpr std::uint64_t kDense = 1u << 20;
 

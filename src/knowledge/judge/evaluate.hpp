@@ -3,7 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <mutex>
 #include <span>
+#include <string>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -36,6 +39,26 @@ struct Implies {
 /// finding vanish (`vanished`) and makes no other question of the rule open or a rejection.
 [[nodiscard]] Findings evaluate(const Rule& rule, const Cell& cell, const Facts& facts,
                                 std::string_view today);
+
+/// What our rules said before, for matrices that are judged one after the other or at once by the same facts:
+/// each rule is asked once for each projection. Rules of matrix files are none of its business.
+class SharedAnswers {
+  public:
+    /// `facts` are kept by reference.
+    SharedAnswers(const Facts& facts, std::string today) : facts_(facts), today_(std::move(today)) {}
+
+    /// As `ask` and `evaluate` say.
+    [[nodiscard]] Findings asked(const Rule& rule, const Cell& cell, Memo* memo);
+    [[nodiscard]] Findings evaluated(const Rule& rule, const Cell& cell);
+
+  private:
+    using Known = std::unordered_map<std::string, Findings>;
+
+    const Facts& facts_;
+    std::string today_;
+    std::mutex mutex_;
+    Known asked_, evaluated_;
+};
 
 /// What the rule accepts in the cell. Empty where it has nothing to accept, or accepts without a fact.
 [[nodiscard]] Acceptances passes(const Rule& rule, const Cell& cell, const Facts& facts,

@@ -19,7 +19,12 @@ std::string key_of(const Finding& finding, const Cell& cell) {
     return key;
 }
 
-Location place_of(const Finding& finding, const Cell& cell) {
+}  // namespace
+}  // namespace cudamatrix::rules
+
+namespace cudamatrix {
+
+Location place_in(const Finding& finding, const Cell& cell) {
     if (const auto* value = cell.get(finding.primary)) return value->where;
     for (const auto field : finding.about) {
         if (const auto* value = cell.get(field)) return value->where;
@@ -27,7 +32,9 @@ Location place_of(const Finding& finding, const Cell& cell) {
     return {};
 }
 
-}  // namespace
+}  // namespace cudamatrix
+
+namespace cudamatrix::rules {
 
 FindingIndex::FindingIndex(const Matrix& matrix) : matrix_(matrix), product_(product_size(matrix)) {}
 
@@ -38,7 +45,7 @@ std::uint32_t FindingIndex::of(const Finding& finding, const Cell& cell, const W
     const auto [known, is_new] = ids_.emplace(std::move(key), next_id());
     if (!is_new) return known->second;
     auto whole = complete();
-    const auto place = place_of(whole, cell);
+    const auto place = place_in(whole, cell);
     FindingGroup group{std::move(whole), place, 0, {}};
     if (waived != nullptr) group.waived = Waived{waived->because, waived->until, waived->where};
     add(std::move(group), cell);

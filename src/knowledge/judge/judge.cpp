@@ -29,6 +29,7 @@ struct Answer {
 /// A rule with the tables of its answers. Entries are indices into the judge's answers, 0: not asked yet.
 struct Asked {
     const Rule* rule;
+    rules::SharedAnswers* shared = nullptr;
     bool in_product = false;  ///< whether the cells of the product have what it needs (all or none do)
     bool waived = false;      ///< an entry of `waive` names it
     std::size_t count = 0;    ///< its line of counts: own rules of one id share it
@@ -60,9 +61,9 @@ class Judge {
           implies_{rules::gpu_implies_arch(matrix, facts), rules::leaves_releases_open(matrix)},
           deciding_(matrix) {
         for (const auto& rule : rules::all_rules())
-            add_rule(rule);
+            add_rule(rule, options.shared);
         for (const auto& rule : own_)
-            add_rule(rule);
+            add_rule(rule, nullptr);
         answers_.resize(2);
     }
 
@@ -92,9 +93,10 @@ class Judge {
     }
 
   private:
-    void add_rule(const Rule& rule) {
+    void add_rule(const Rule& rule, rules::SharedAnswers* shared) {
         const auto fields = rules::depends_on(rule, implies_);
         Asked asked{.rule = &rule,
+                    .shared = shared,
                     .waived = waiving_.concerns(rule.id),
                     .count = counts_.line_of(rule.id),
                     .counted = Projection(matrix_, both(fields, waiving_.reads(rule.id))),
@@ -166,14 +168,24 @@ class Judge {
     }
 
     std::uint32_t ask(const Asked& asked, const Cell& cell) {
-        return enter(asked, cell, rules::ask(*asked.rule, cell, facts_, options_.today, &memo_));
+        return enter(asked, cell, findings(asked, cell));
+    }
+
+    rules::Findings findings(const Asked& asked, const Cell& cell) {
+        if (asked.shared != nullptr) return asked.shared->asked(*asked.rule, cell, &memo_);
+        return rules::ask(*asked.rule, cell, facts_, options_.today, &memo_);
+    }
+
+    [[nodiscard]] rules::Findings with_fixes(const Asked& asked, const Cell& cell) const {
+        if (asked.shared != nullptr) return asked.shared->evaluated(*asked.rule, cell);
+        return rules::evaluate(*asked.rule, cell, facts_, options_.today);
     }
 
     // A waiver may look at fields that the rule does not read: for those the rule is not asked again.
     std::uint32_t ask_waived(Asked& asked, const Cell& cell) {
         auto& said = asked.plain.entry(rows_);
         if (said == 0) {
-            asked.said.push_back(rules::ask(*asked.rule, cell, facts_, options_.today, &memo_));
+            asked.said.push_back(findings(asked, cell));
             said = static_cast<std::uint32_t>(asked.said.size());
         }
         return enter(asked, cell, asked.said[said - 1]);
@@ -193,7 +205,7 @@ class Judge {
             // Most answers repeat what another projection of the rule said: only for new ones are fixes
             // looked for and tried.
             answer.findings.push_back(groups_.of(finding, cell, met.active, [&] {
-                if (complete.empty()) complete = rules::evaluate(*asked.rule, cell, facts_, options_.today);
+                if (complete.empty()) complete = with_fixes(asked, cell);
                 return complete[i];
             }));
             // What makes no verdict counts for nothing again, either.

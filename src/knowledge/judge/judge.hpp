@@ -69,6 +69,10 @@ struct JudgingProgress {
 /// Told now and then; false: stop.
 using OnProgress = std::function<bool(const JudgingProgress&)>;
 
+namespace rules {
+class SharedAnswers;
+}  // namespace rules
+
 struct JudgeOptions {
     std::string today;                   ///< YYYY-MM-DD: what "end of life" is measured against (--on DATE)
     std::uint64_t cell_limit = 100'000;  ///< of listed cells
@@ -76,6 +80,8 @@ struct JudgeOptions {
     bool list_cells = true;
     OnProgress on_progress =
         {};  ///< where it says stop, the judgement fails as interrupted, without a diagnostic
+    /// Of many matrices, by the same facts as of the same day; nothing: each asks for itself.
+    rules::SharedAnswers* shared = nullptr;
 };
 
 /// Judges every cell by the list of rules and by those of the matrix file. Input failures: more cells than
@@ -94,6 +100,10 @@ void judge_deployment(const Matrix& matrix, const Facts& facts, std::string_view
 /// Both of them, as of the same day.
 [[nodiscard]] Result<Judgement> judge_whole(const Matrix& matrix, const Facts& facts,
                                             const JudgeOptions& options);
+
+/// Where a finding of the cell stands in the file: at the value that it is first about, as far as it is
+/// there.
+[[nodiscard]] Location place_in(const Finding& finding, const Cell& cell);
 
 /// What the reader warns of, then what judging warns of, then the findings about images and services.
 [[nodiscard]] std::vector<Diagnostic> all_warnings(const Matrix& matrix, const Judgement& judgement);

@@ -169,34 +169,39 @@ std::int64_t os_distance(std::string_view a, std::string_view b) {
     return 1 + std::abs(number(a.substr(name_a.size())) - number(b.substr(name_b.size())));
 }
 
+// Its texts are those of the row.
 struct Candidate {
-    CudaTag tag;
-    std::int64_t eol, minor, kind, cudnn, os, version;
-    [[nodiscard]] Distance on_line() const { return {minor, kind, cudnn, os, eol, version}; }
-    [[nodiscard]] Distance on_os() const { return {os, kind, cudnn, eol, minor, version}; }
+    std::string_view cuda, flavour, os;
+    Distance on_line, on_os;
 };
 
-Candidate candidate(const CudaTag& wanted, const Row& row, CudaTag tag) {
-    const auto a = number(wanted.cuda), b = number(tag.cuda);
-    const bool free_version = wanted.cuda.empty();
-    Candidate out{std::move(tag), row.text("status") == "eol", 0, 0, 0, 0, 0};
-    out.minor = free_version ? -b : std::abs(a / 100 - b / 100);
-    out.version = free_version ? 0 : std::abs(a - b) * 2 + (b < a);
-    out.kind = !wanted.flavour.empty() && wanted.kind() != out.tag.kind();
-    out.cudnn = wanted.has_cudnn() != out.tag.has_cudnn();
-    if (out.tag.flavour.starts_with("tensorrt")) out.cudnn = 2;
-    out.os = os_distance(wanted.os, out.tag.os);
-    return out;
-}
-
+// What is the same for all tags of a row, of a flavour and of a system is found once.
 std::vector<Candidate> candidates(const Facts& facts, const CudaTag& wanted) {
     std::vector<Candidate> out;
+    const auto unwanted = wanted.text();
+    const auto a = number(wanted.cuda);
+    const bool free_version = wanted.cuda.empty();
     for (const auto& row : facts.rows("cuda_images")) {
         if (row.text("status") == "deleted") continue;
+        const auto cuda = row.text("cuda");
+        const auto b = number(cuda);
+        const std::int64_t eol = row.text("status") == "eol";
+        const auto minor = free_version ? -b : std::abs(a / 100 - b / 100);
+        const auto version = free_version ? 0 : std::abs(a - b) * 2 + (b < a);
+        const auto flavours = row.list("flavours");
         for (const auto os : row.list("os")) {
-            for (const auto flavour : row.list("flavours")) {
-                CudaTag tag{std::string(row.text("cuda")), std::string(flavour), std::string(os)};
-                if (tag.text() != wanted.text()) out.push_back(candidate(wanted, row, std::move(tag)));
+            const auto system = os_distance(wanted.os, os);
+            for (const auto flavour : flavours) {
+                const CudaTag tag{std::string(cuda), std::string(flavour), std::string(os)};
+                if (tag.cuda == wanted.cuda && tag.text() == unwanted) continue;
+                const std::int64_t kind = !wanted.flavour.empty() && wanted.kind() != tag.kind();
+                const std::int64_t cudnn =
+                    flavour.starts_with("tensorrt") ? 2 : wanted.has_cudnn() != tag.has_cudnn();
+                out.push_back({cuda,
+                               flavour,
+                               os,
+                               {minor, kind, cudnn, system, eol, version},
+                               {system, kind, cudnn, eol, minor, version}});
             }
         }
     }
@@ -206,14 +211,17 @@ std::vector<Candidate> candidates(const Facts& facts, const CudaTag& wanted) {
 }  // namespace
 
 NearTags near_cuda_tags(const Facts& facts, const CudaTag& wanted) {
-    auto all = candidates(facts, wanted);
-    const auto sorted = [&](Distance (Candidate::*distance)() const) {
-        std::stable_sort(all.begin(), all.end(), [&](const Candidate& a, const Candidate& b) {
-            return (a.*distance)() < (b.*distance)();
-        });
+    const auto all = candidates(facts, wanted);
+    std::vector<const Candidate*> order;
+    for (const auto& each : all)
+        order.push_back(&each);
+    const auto sorted = [&](Distance Candidate::*distance) {
+        std::ranges::stable_sort(order, {},
+                                 [&](const Candidate* each) -> const Distance& { return each->*distance; });
         std::vector<CudaTag> out;
-        for (const auto& each : all)
-            out.push_back(each.tag);
+        out.reserve(order.size());
+        for (const auto* each : order)
+            out.push_back({std::string(each->cuda), std::string(each->flavour), std::string(each->os)});
         return out;
     };
     auto on_line = sorted(&Candidate::on_line);
