@@ -30,8 +30,12 @@ struct Indexes {
     bool elsewhere = false;  // there are others
     bool unknown = false;    // ... of which no fact knows the wheels
     bool links = false;
+    std::string of_page;  // the variant of PyTorch's page of one CUDA
     std::string skipped;
 };
+
+// Below .../whl/ it lists every build, below .../whl/cu118/ those of one.
+constexpr std::string_view kTorchPage = "/torch_stable.html";
 
 Indexes understood(const std::vector<Index>& indexes) {
     Indexes out;
@@ -41,6 +45,9 @@ Indexes understood(const std::vector<Index>& indexes) {
             out.skipped = "the address of its index is known in the build only";
         } else if (index.kind == IndexKind::find_links) {
             out.links = true;
+            if (index.url.ends_with(kTorchPage))
+                out.of_page = variant_of_index(
+                    std::string_view(index.url).substr(0, index.url.size() - kTorchPage.size()));
         } else if (variant.empty()) {
             out.elsewhere = true;
             out.unknown = out.unknown || !is_default_like(index);
@@ -152,6 +159,16 @@ TorchOutcome torch_of(const TorchInstall& asked, const Facts& facts) {
                     shown(requirement)),
                 "leave torch out here, or name the index with wheels for Jetson"));
         return out;
+    }
+    // pip prefers a local version to the plain one of the default index (PEP 440).
+    const auto of_page = exact + "+" + indexes.of_page;
+    if (!names_build && !exact.empty() && indexes.of_page.starts_with("cu") && asked.indexes.size() == 1) {
+        const auto known = lookup::torch(facts, of_page, asked.arch);
+        if (known && known->wheel) {
+            TorchOutcome out;
+            out.torch = Torch{of_page, indexes.of_page, requirement.where, asked.python};
+            return out;
+        }
     }
     if (!names_build && indexes.links)
         return skipped("which build of a page of links pip takes is not written");
