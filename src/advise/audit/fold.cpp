@@ -4,6 +4,7 @@
 #include <set>
 
 #include "advise/audit/parts.hpp"
+#include "advise/sources/text.hpp"
 #include "base/text.hpp"
 #include "knowledge/facts/lookup.hpp"
 #include "knowledge/facts/pep440.hpp"
@@ -16,13 +17,10 @@ namespace {
 
 using sources::CondaInstall, sources::CopyFrom, sources::CopyIn, sources::Index, sources::IndexKind,
     sources::PipInstall, sources::Requirement, sources::Step, sources::Word;
+using sources::file_name;
 
 constexpr int kMostStagesCopied = 4;
 constexpr std::size_t kMostFilesInFiles = 16;
-
-std::string last_part(const std::string& path) {
-    return path.substr(path.rfind('/') + 1);
-}
 
 // COPY --from=builder of these brings what pip installed there.
 bool is_environment(std::string path) {
@@ -30,7 +28,7 @@ bool is_environment(std::string path) {
                                                             "conda", "miniconda3", ".local", "dist-packages"};
     while (path.ends_with("/"))
         path.pop_back();
-    return path == "/usr/local" || std::ranges::find(kNames, last_part(path)) != kNames.end();
+    return path == "/usr/local" || std::ranges::find(kNames, file_name(path)) != kNames.end();
 }
 
 class Fold {
@@ -346,12 +344,12 @@ class Fold {
         for (const auto& copy : copied_) {
             for (const auto& from : copy.from) {
                 if (is_open(from)) continue;
-                if (last_part(from) == last_part(file.text)) candidates.push_back(from);
-                candidates.push_back(from + "/" + last_part(file.text));
+                if (file_name(from) == file_name(file.text)) candidates.push_back(from);
+                candidates.push_back(fmt::format("{}/{}", from, file_name(file.text)));
             }
         }
         candidates.push_back(file.text);
-        candidates.push_back(last_part(file.text));
+        candidates.emplace_back(file_name(file.text));
         // The context is the folder of the Dockerfile, or one above it; of files that files name, their own
         // folder.
         const auto source = std::filesystem::path(file.where.file);

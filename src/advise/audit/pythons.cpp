@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "advise/audit/parts.hpp"
+#include "advise/sources/text.hpp"
 #include "base/text.hpp"
 
 namespace cudamatrix::audit {
@@ -74,7 +75,7 @@ bool Pythons::writes_into_system(const sources::PipInstall& install) const {
 Chosen Pythons::started_by(const sources::Start& start) const {
     if (start.words.empty()) return {};
     const auto& program = start.words[0];
-    const auto name = program.text.substr(program.text.rfind('/') + 1);
+    const std::string name(sources::file_name(program.text));
     if (const auto found = commands_.find(name); found != commands_.end()) return found->second;
     if (!name.starts_with("python")) return {};
     return {python_minor(name.substr(6)), program.where};
