@@ -88,6 +88,8 @@ class Walk {
                 inner.push_back(schema_.at("definitions").at(reference.substr(reference.rfind('/') + 1)));
             } else if (form.contains("anyOf")) {
                 inner = form.at("anyOf").get<std::vector<Json>>();
+            } else if (form.contains("allOf")) {  // a reference that has a description beside it
+                inner = form.at("allOf").get<std::vector<Json>>();
             } else {
                 out.push_back(form);
                 continue;
