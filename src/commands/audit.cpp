@@ -89,7 +89,8 @@ Result<ExitCode> perform(const AuditOptions& options, const World& world) {
     std::vector<const audit::Stack*> known;
     for (std::size_t i = 0; i < found.stacks.size(); ++i) {
         report.stacks.push_back({found.stacks[i], judged.judgements[i]});
-        if (!found.stacks[i].matrix.set.empty()) known.push_back(&found.stacks[i]);
+        const auto& stack = found.stacks[i];
+        if (!stack.matrix.set.empty() && !stack.is_source) known.push_back(&stack);
     }
     report.lines = audit::lines_of(found, report.stacks);
     if (!known.empty()) report.matrix = audit::matrix_text(known, "audited");

@@ -44,6 +44,23 @@ bool says_anything(const Holds& holds, const Options& options) {
     return std::ranges::any_of(holds.values, [&](const auto& one) { return !is_given(one.first); });
 }
 
+// Named at `where`.
+Stack stack_of_image(const std::string& reference, const Facts& facts, const Options& options,
+                     const Location& where) {
+    sources::Source source;
+    source.path = reference;
+    source.kind = sources::Kind::compose;
+    sources::Stage stage;
+    stage.base = {reference, where, false};
+    source.stages.push_back(std::move(stage));
+    std::vector<sources::Source> files;
+    std::set<std::string> followed;
+    const ReadFile nothing = [](const std::filesystem::path&) -> std::optional<std::string> { return {}; };
+    const FoldContext context{facts, options, source, {}, nothing, files, followed, nullptr};
+    auto holds = fold(context, 0);
+    return {reference, {}, matrix_of(std::move(holds.values), holds, source, reference), {}, {}};
+}
+
 class Auditor {
   public:
     Auditor(const Facts& facts, const Options& options, const ReadFile& read, Report& out)
@@ -88,9 +105,38 @@ class Auditor {
         }
         for (const auto& build : source.builds)
             add_build(build, source);
+        add_copied_images(source, target);
         if (std::ranges::none_of(out_.files,
                                  [&](const sources::Source& known) { return known.path == path; }))
             out_.files.push_back(source);
+    }
+
+    // Images that COPY --from and mounts name have to be there, as those of FROM; nothing of them runs.
+    void add_copied_images(const sources::Source& source, const std::string& target) {
+        if (source.kind != sources::Kind::dockerfile || source.stages.empty()) return;
+        const auto count = source.stages.size();
+        const auto last =
+            target.empty() ? std::optional(count - 1) : stage_named(source, text::lower(target), count);
+        if (!last) return;
+        const auto built = built_with(source, *last);
+        std::set<std::string> seen;
+        for (std::size_t i = 0; i < count; ++i) {
+            for (const auto& step : source.stages[i].steps) {
+                const auto* copy = std::get_if<sources::CopyFrom>(&step);
+                if (copy == nullptr || !built[i] || is_open(copy->stage) ||
+                    stage_named(source, copy->stage, i) ||
+                    copy->stage.find_first_of(":/") == std::string::npos || !seen.insert(copy->stage).second)
+                    continue;
+                auto stack = stack_of_image(copy->stage, facts_, {.today = options_.today}, copy->where);
+                stack.file = source.path;
+                stack.name = fmt::format("{}: copied from {}", source.path, text::printable(copy->stage));
+                stack.matrix.path = source.path;
+                stack.matrix.source = source.text;
+                stack.is_source = true;
+                stack.matrix.stages = {std::string(to_string(Stage::image_pull))};
+                out_.stacks.push_back(std::move(stack));
+            }
+        }
     }
 
     // Those that are images of their own: no other stage that is built stands on them.
@@ -230,20 +276,9 @@ Report read_stacks(const std::vector<Input>& inputs, const Facts& facts, const O
 }
 
 Stack stack_of_image(const std::string& reference, const Facts& facts, const Options& options) {
-    sources::Source source;
-    source.path = reference;
-    source.kind = sources::Kind::compose;
-    sources::Stage stage;
-    stage.base = {reference, {reference, 0, 0, 1}, false};
-    source.stages.push_back(std::move(stage));
     auto wanted = options;
     wanted.all_packages = true;
-    std::vector<sources::Source> files;
-    std::set<std::string> followed;
-    const ReadFile nothing = [](const std::filesystem::path&) -> std::optional<std::string> { return {}; };
-    const FoldContext context{facts, wanted, source, {}, nothing, files, followed, nullptr};
-    auto holds = fold(context, 0);
-    return {reference, {}, matrix_of(std::move(holds.values), holds, source, reference), {}, {}};
+    return stack_of_image(reference, facts, wanted, {reference, 0, 0, 1});
 }
 
 Result<std::vector<std::filesystem::path>> files_below(const std::filesystem::path& folder) {

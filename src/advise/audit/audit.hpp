@@ -52,6 +52,7 @@ struct Stack {
         std::size_t install = 0;
     };
     std::map<std::string, Place> places{};
+    bool is_source = false;  ///< files are copied from it: it has to be there, and nothing of it runs
 
     /// Something in it is told to compile CUDA code: then `build` is among the stages of the matrix.
     [[nodiscard]] bool compiles() const;

@@ -240,11 +240,11 @@ class Fold {
             !install.requirements.empty())
             held_.into_system = true;
         if (torch != nullptr && !is_met(*torch, install)) {
-            take_outcome(
-                torch_of({install, *torch, indexes_of(install), python, held_.arch, context_.options.today,
-                          held_.base, pythons_.is_open_conda() || is_unread_, pins, held_.torch},
-                         facts_),
-                torch->where, "torch");
+            take_outcome(torch_of({install, *torch, indexes_of(install), python, held_.arch,
+                                   context_.options.today, held_.base, pythons_.is_open_conda() || is_unread_,
+                                   pins, held_.torch, compares_indexes(install)},
+                                  facts_),
+                         torch->where, "torch");
             if (pythons_.is_plain(install) && !python.text.empty())
                 plain_pip_ = Chosen{python.text, install.where};
         }
@@ -294,6 +294,17 @@ class Fold {
             add("PIP_FIND_LINKS", IndexKind::find_links);
         }
         return out;
+    }
+
+    // uv takes the first index that has the project, unless it is told otherwise
+    // (https://docs.astral.sh/uv/concepts/indexes/).
+    [[nodiscard]] bool compares_indexes(const PipInstall& install) const {
+        if (install.tool != "uv") return install.tool == "pip";
+        const auto variable = held_.variables.find("UV_INDEX_STRATEGY");
+        const auto& said = !install.index_strategy.empty()     ? install.index_strategy
+                           : variable != held_.variables.end() ? variable->second.text
+                                                               : install.index_strategy;
+        return said == "unsafe-best-match";
     }
 
     [[nodiscard]] bool applies(const Requirement& requirement, const std::string& python) const {

@@ -121,6 +121,8 @@ struct TorchInstall {
     bool is_open = false;  ///< a python, or an install before, is not known: nobody can tell what pip takes
     const Pins& pins;
     const std::optional<Torch>& before;
+    bool compares_indexes =
+        false;  ///< the highest version of any index is taken, as pip does and uv when told
 };
 struct TorchOutcome {
     std::optional<Torch> torch;

@@ -113,12 +113,12 @@ void find_mistakes(const TorchInstall& asked, const Indexes& indexes, const Torc
                    const TorchChoice& choice, TorchOutcome& out) {
     const auto& requirement = asked.requirement;
     if (exact_version(demand.specifier).empty() && !indexes.variant.empty() && !indexes.is_index &&
-        asked.install.tool == "pip") {
+        asked.compares_indexes) {
         out.findings.push_back(found(
             "torch-from-any-index", requirement.where,
             fmt::format(
-                "{} leaves the release open: pip takes the highest of the index {} and of the default one, whatever CUDA that is built for",
-                shown(requirement), indexes.variant),
+                "{} leaves the release open: {} takes the highest of the index {} and of the default one, whatever CUDA that is built for",
+                shown(requirement), asked.install.tool, indexes.variant),
             fmt::format("pin it (torch==VERSION+{}), or give the index as --index-url", indexes.variant)));
     }
     const auto& before = asked.before;

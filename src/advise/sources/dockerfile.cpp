@@ -269,7 +269,8 @@ class DockerfileReader {
             const auto from = value.find("from=");
             if (name == "mount" && from != std::string::npos) {
                 auto stage = value.substr(from + 5);
-                steps().emplace_back(CopyFrom{text::lower(stage.substr(0, stage.find(','))), {}});
+                steps().emplace_back(
+                    CopyFrom{text::lower(stage.substr(0, stage.find(','))), {}, instruction.where});
             }
         }
         if (auto words = exec_words(instruction.rest)) {
@@ -338,7 +339,7 @@ class DockerfileReader {
         const auto to = paths.back();
         paths.pop_back();
         if (!stage.empty()) {
-            steps().emplace_back(CopyFrom{std::move(stage), std::move(paths)});
+            steps().emplace_back(CopyFrom{std::move(stage), std::move(paths), instruction.where});
         } else {
             steps().emplace_back(CopyIn{std::move(paths), to});
         }

@@ -136,6 +136,8 @@ void read_pip(const Command& command, std::string_view tool, std::string python,
         } else if (name == "--python" || name == "-p" || name == "--python-version") {
             const auto named = python_of(value.text);
             out.python = !named.empty() ? named : text::only(value.text, ".") ? value.text : out.python;
+        } else if (name == "--index-strategy") {
+            out.index_strategy = value.text;
         } else if (name == "-U" || name == "--upgrade") {
             out.upgrades = true;
         } else if (name == "--break-system-packages" || name == "--user" || name == "-t" ||

@@ -54,10 +54,11 @@ struct PipInstall {
     std::string python = {};   ///< the command names it: "3.11" of python3.11 -m pip
     std::vector<Requirement> requirements = {};
     std::vector<Index> indexes = {};
-    std::vector<Word> files = {};  ///< -r: requirements in other files
-    bool locked = false;           ///< all versions are a lock's
-    bool breaks_system = false;    ///< --break-system-packages, --user, --target
-    bool upgrades = false;         ///< --upgrade
+    std::vector<Word> files = {};     ///< -r: requirements in other files
+    bool locked = false;              ///< all versions are a lock's
+    bool breaks_system = false;       ///< --break-system-packages, --user, --target
+    bool upgrades = false;            ///< --upgrade
+    std::string index_strategy = {};  ///< of uv; empty: not said
     Location where = {};
 };
 struct PipUninstall {
@@ -95,8 +96,9 @@ struct Gencode {
     Location where = {};
 };
 struct CopyFrom {
-    std::string stage;
+    std::string stage;  ///< or an image
     std::vector<std::string> paths;
+    Location where = {};
 };
 /// COPY from the context: where files of the folder come to lie.
 struct CopyIn {

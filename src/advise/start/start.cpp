@@ -164,6 +164,7 @@ std::vector<Row> rows_of(const audit::Report& found, const Facts& facts, const s
     std::vector<Row> out;
     for (const auto& stack : found.stacks) {
         const auto has = [&](Field field) { return value_of(stack.matrix, field) != nullptr; };
+        if (stack.is_source) continue;
         if (!has(Field::torch) && !has(Field::image) && !has(Field::packages) && !has(Field::cuda)) continue;
         auto row = row_of(stack, facts, today, on_progress);
         const bool is_new = row.row.empty() ||
