@@ -376,9 +376,9 @@ none), compares the clock with theirs, and says what torch in the environments
 here would do on this machine. Each line is ok, warn, fail or skipped (with the
 reason). Where there is one, a fix and the document behind the judgement follow.
 
-Nothing is installed, pulled or changed, and no root is needed. Tools of NVIDIA's
-and servers get a second each to answer, all of it 20. A machine without a GPU is
-no failure. Exit code 1 if a line is fail.
+Nothing is installed, pulled or changed, and no root is needed. Each tool and
+server gets 5 seconds to answer, all of them 30. A machine without a GPU is no
+failure. Exit code 1 if a line is fail.
 
 The JSON is a machine for others to judge on: `cudamatrix check --host FILE.json`,
 with several of them as a fleet.

@@ -10,8 +10,8 @@ namespace cudamatrix {
 namespace {
 
 // Nobody waits for a driver that hangs: its tools answer within this, or their silence is what was found.
-constexpr std::chrono::milliseconds kToolLimit{1000};
-constexpr std::chrono::seconds kSiteLimit{1};
+constexpr std::chrono::seconds kToolLimit{5};
+constexpr std::chrono::seconds kConnectLimit{1}, kSilenceLimit{5};
 
 struct DoctorOptions {
     std::string facts;
@@ -33,7 +33,8 @@ Result<ExitCode> doctor_command(const DoctorOptions& options, const World& world
     if (!options.offline) {
         CM_TRY_ASSIGN(auto http, http_options(options.mirrors, options.ca_bundle, world));
         http.attempts = 1;
-        http.connect_limit = http.silence_limit = kSiteLimit;
+        http.connect_limit = kConnectLimit;
+        http.silence_limit = kSilenceLimit;
         subject.http = std::move(http);
     }
     auto examined = doctor::examine(std::make_shared<const doctor::Subject>(std::move(subject)));

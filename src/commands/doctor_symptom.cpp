@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t kMostOfStdin = std::size_t{16} << 20;
 // As of `doctor` without a message.
-constexpr std::chrono::milliseconds kProbeLimit{1000};
+constexpr std::chrono::milliseconds kProbeLimit{5000};
 
 Result<std::string> read_stdin() {
     std::string out(kMostOfStdin + 1, '\0');

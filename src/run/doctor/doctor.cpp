@@ -65,7 +65,10 @@ std::vector<std::optional<T>> all_until(std::chrono::steady_clock::time_point en
     }
     std::unique_lock lock(awaited->mutex);
     awaited->changed.wait_until(lock, end, [&] { return awaited->done == count; });
-    return std::move(awaited->results);
+    std::vector<std::optional<T>> out;  // a late thread still finds its place in the other
+    for (auto& result : awaited->results)
+        out.push_back(std::move(result));
+    return out;
 }
 
 }  // namespace

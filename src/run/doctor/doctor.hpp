@@ -47,7 +47,7 @@ struct Subject {
     std::optional<HttpOptions> http = {};  ///< without it no site is asked
     std::vector<std::string> registries = {"docker.io", "nvcr.io"};
     std::vector<std::string> only = {};  ///< probes by their names; empty: all
-    std::chrono::seconds limit{20};      ///< of all probes together
+    std::chrono::seconds limit{30};      ///< of all probes together
     SpaceOf space = space_of;
     AskSuite suite = ask_suite;
     std::function<std::chrono::system_clock::time_point()> now = std::chrono::system_clock::now;

@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t kLongestName = 64;
 
 #ifndef CUDAMATRIX_STATIC
-constexpr std::chrono::seconds kSuiteLimit{3};
+constexpr std::chrono::seconds kSuiteLimit{10};
 
 struct Test {
     std::string_view id;

@@ -116,7 +116,7 @@ class Doctor(Cli):
 
     def test_registries_and_the_index(self):
         site = self.serve_registry()
-        got = self.call("doctor", "--mirror", f"docker.io={site}/plain", "--mirror", "nvcr.io=127.0.0.1:9/x", env={"PATH": "", "LD_LIBRARY_PATH": "", "PIP_INDEX_URL": "http://127.0.0.1:9/simple"})
+        got = self.call("doctor", "--mirror", f"docker.io={site}/plain", "--mirror", "nvcr.io=127.0.0.1:9/x", env={"PATH": str(self.dir / "bin"), "LD_LIBRARY_PATH": "", "PIP_INDEX_URL": "http://127.0.0.1:9/simple"})
         self.assertAllIn([f"ok       network        docker.io (at {site}) answers\n", "warn     network        nvcr.io (at 127.0.0.1:9) is not reached: ",
                           "warn     network        the index that pip asks is not reached: "], got.stdout)
 

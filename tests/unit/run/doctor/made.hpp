@@ -98,7 +98,7 @@ class Made {
 
   private:
     test::TempFolder folder_;
-    Environment environment_;
+    Environment environment_{{"PATH", (folder_ / "bin").string()}};  // none would be the system's own
     std::optional<doctor::Space> space_ = doctor::Space{80'000'000'000, 80'000'000'000};
     doctor::SuiteAnswers answers_;
     std::optional<HttpOptions> http_;

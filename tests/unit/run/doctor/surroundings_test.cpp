@@ -1,4 +1,6 @@
 // What the suite's tests say, engines, disks, the network, and torch in environments.
+#include <future>
+
 #include "fakes/fake_docker.hpp"
 #include "fakes/http_server.hpp"
 #include "unit/run/doctor/made.hpp"
@@ -226,18 +228,27 @@ TEST_CASE("doctor: what torch would do here is judged by the rules") {
 }
 
 TEST_CASE("doctor: a probe that does not answer is left behind") {
+    test::TempFolder empty;
     auto subject = std::make_shared<doctor::Subject>(
-        doctor::Subject{{.root = "/nonexistent"}, Facts::embedded(), "2026-11-28", "/", {}});
-    subject->limit = std::chrono::seconds(1);
+        doctor::Subject{{.environment = {{"PATH", (empty / "bin").string()}}, .root = empty.path()},
+                        Facts::embedded(),
+                        "2026-11-28",
+                        empty.path().string(),
+                        {}});
+    subject->limit = std::chrono::seconds(5);  // for all the others
     subject->suite = [](const probe::Machine&) { return doctor::SuiteAnswers{}; };
-    subject->space = [](const std::filesystem::path&) -> std::optional<doctor::Space> {
-        std::this_thread::sleep_for(std::chrono::seconds(5));
+    std::promise<void> over;
+    subject->space =
+        [wait = over.get_future().share()](const std::filesystem::path&) -> std::optional<doctor::Space> {
+        wait.wait();
         return std::nullopt;
     };
     const auto examined = doctor::examine(subject);
+    over.set_value();
     Says late;
     for (const auto& line : examined.lines) {
-        if (line.found == "no answer within 1 s") late.push_back(line.probe);
+        if (line.found == "no answer within 5 s") late.push_back(line.probe);
     }
     CHECK(late == Says{"disk", "shared-memory"});
+    CHECK(examined.lines.size() > late.size());
 }
