@@ -97,7 +97,8 @@ class Auditor {
         const auto source = sources::read(kind, path, text, read);
         out_.skipped.insert(out_.skipped.end(), source.skipped.begin(), source.skipped.end());
         if (kind == sources::Kind::dockerfile) find_unused_stages(source, facts_, out_.findings);
-        for (const auto index : leaves(source, target)) {
+        const auto built = built_stages(source, target);
+        for (const auto index : leaves(source, built)) {
             const FoldContext context{
                 facts_, options_,   source,    std::filesystem::path(path).parent_path().generic_string(),
                 read_,  out_.files, followed_, more};
@@ -105,22 +106,16 @@ class Auditor {
         }
         for (const auto& build : source.builds)
             add_build(build, source);
-        add_copied_images(source, target);
+        add_copied_images(source, built);
         if (std::ranges::none_of(out_.files,
                                  [&](const sources::Source& known) { return known.path == path; }))
             out_.files.push_back(source);
     }
 
     // Images that COPY --from and mounts name have to be there, as those of FROM; nothing of them runs.
-    void add_copied_images(const sources::Source& source, const std::string& target) {
-        if (source.kind != sources::Kind::dockerfile || source.stages.empty()) return;
-        const auto count = source.stages.size();
-        const auto last =
-            target.empty() ? std::optional(count - 1) : stage_named(source, text::lower(target), count);
-        if (!last) return;
-        const auto built = built_with(source, *last);
+    void add_copied_images(const sources::Source& source, const std::vector<bool>& built) {
         std::set<std::string> seen;
-        for (std::size_t i = 0; i < count; ++i) {
+        for (std::size_t i = 0; i < source.stages.size(); ++i) {
             for (const auto& step : source.stages[i].steps) {
                 const auto* copy = std::get_if<sources::CopyFrom>(&step);
                 if (copy == nullptr || !built[i] || is_open(copy->stage) ||
@@ -139,21 +134,26 @@ class Auditor {
         }
     }
 
-    // Those that are images of their own: no other stage that is built stands on them.
-    [[nodiscard]] std::vector<std::size_t> leaves(const sources::Source& source, const std::string& target) {
-        const auto& stages = source.stages;
-        std::vector<bool> built(stages.size(), true);
-        if (source.kind == sources::Kind::dockerfile && !stages.empty()) {
-            const auto last = target.empty() ? std::optional(stages.size() - 1)
-                                             : stage_named(source, text::lower(target), stages.size());
-            if (!last) {
-                out_.skipped.push_back(
-                    {{source.path, 0, 0, 1}, "target " + text::printable(target), "no stage has that name"});
-                return {};
-            }
-            built = built_with(source, *last);
-            note_unbuilt(source, built, *last);
+    // For each stage whether it is made; none where no stage is the target. Of other files all are.
+    [[nodiscard]] std::vector<bool> built_stages(const sources::Source& source, const std::string& target) {
+        const auto count = source.stages.size();
+        if (source.kind != sources::Kind::dockerfile || count == 0) return std::vector<bool>(count, true);
+        const auto last =
+            target.empty() ? std::optional(count - 1) : stage_named(source, text::lower(target), count);
+        if (!last) {
+            out_.skipped.push_back(
+                {{source.path, 0, 0, 1}, "target " + text::printable(target), "no stage has that name"});
+            return std::vector<bool>(count, false);
         }
+        auto built = built_with(source, *last);
+        note_unbuilt(source, built, *last);
+        return built;
+    }
+
+    // Those that are images of their own: no other stage that is built stands on them.
+    [[nodiscard]] static std::vector<std::size_t> leaves(const sources::Source& source,
+                                                         const std::vector<bool>& built) {
+        const auto& stages = source.stages;
         std::vector<std::size_t> out;
         for (std::size_t i = 0; i < stages.size(); ++i) {
             bool is_base = false;

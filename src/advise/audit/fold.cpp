@@ -300,11 +300,10 @@ class Fold {
     // (https://docs.astral.sh/uv/concepts/indexes/).
     [[nodiscard]] bool compares_indexes(const PipInstall& install) const {
         if (install.tool != "uv") return install.tool == "pip";
+        constexpr std::string_view kBest = "unsafe-best-match";
+        if (!install.index_strategy.empty()) return install.index_strategy == kBest;
         const auto variable = held_.variables.find("UV_INDEX_STRATEGY");
-        const auto& said = !install.index_strategy.empty()     ? install.index_strategy
-                           : variable != held_.variables.end() ? variable->second.text
-                                                               : install.index_strategy;
-        return said == "unsafe-best-match";
+        return variable != held_.variables.end() && variable->second.text == kBest;
     }
 
     [[nodiscard]] bool applies(const Requirement& requirement, const std::string& python) const {
