@@ -1,4 +1,5 @@
 """The parts of the documentation that are made of what the program says."""
+import functools
 import json
 import math
 import pathlib
@@ -105,27 +106,24 @@ class Regions:
 
     # docs/commands.md
 
-    def command_names(self, words=()):
-        """(name, summary) of the commands of a command."""
-        listed = self.program.said("help", *words).split("\nCommands:\n")
-        out = []
-        for line in listed[1].split("\n\n")[0].splitlines() if len(listed) > 1 else []:
-            found = re.match(r"  (\S+) {2,}(.*)", line)
-            if found:
-                out.append(found[1])
+    @functools.cached_property
+    def helps(self):
+        """{words of a command: its help}, each before its subcommands."""
+        out = {}
+
+        def add(words):
+            text = out[words] = self.program.said("help", *words)
+            listed = text.split("\nCommands:\n")
+            for line in listed[1].split("\n\n")[0].splitlines() if len(listed) > 1 else []:
+                if found := re.match(r"  (\S+) {2,}", line):
+                    add((*words, found[1]))
+        add(())
+        del out[()]
         return out
 
     def commands(self):
-        out = []
-
-        def add(words):
-            text = self.program.said("help", *words)
-            out.append(f"{'#' * (len(words) + 1)} `{' '.join(words)}`\n\n```text\n{text.rstrip()}\n```\n")
-            for name in self.command_names(words):
-                add((*words, name))
-        names = self.command_names()
-        for name in names:
-            add((name,))
+        out = [f"{'#' * (len(words) + 1)} `{' '.join(words)}`\n\n```text\n{text.rstrip()}\n```\n" for words, text in self.helps.items()]
+        names = [words[0] for words in self.helps if len(words) == 1]
         page = (self.tree / "docs/commands.md").read_text()
         for name in names:
             if not re.search(rf"^\| .*\[?`{name}\b", page, re.MULTILINE):
@@ -157,15 +155,9 @@ class Regions:
     def formats(self):
         """Of each command that has a choice, its formats."""
         by_formats = {}
-
-        def add(words):
-            text = self.program.said("help", *words)
+        for words, text in self.helps.items():
             if found := re.search(r"^  --format (\S+\|\S+)", text, re.MULTILINE):
                 by_formats.setdefault(found[1], []).append(" ".join(words))
-            for name in self.command_names(words):
-                add((*words, name))
-        for name in self.command_names():
-            add((name,))
         return "| command | formats (`--format`) |\n|---|---|\n" + "".join(
             f"| {', '.join(f'`{name}`' for name in names)} | {formats.replace('|', ', ')} |\n" for formats, names in by_formats.items())
 
