@@ -80,10 +80,7 @@ Result<ExitCode> check_against_lock(const CheckOptions& options, const World& wo
     CM_TRY_ASSIGN(auto report, report::compare_verdicts(judged, *loaded->lock, path.string()));
     const auto text =
         options.format == "json" ? report::against_lock_json(report) : report::against_lock_text(report);
-    print(text);
-    if (!options.out.empty()) {
-        CM_TRY(write_report(options.out, "check-against-lock", options.format, text));
-    }
+    CM_TRY(publish(text, "check-against-lock", options.format, options.out));
     return report.is_news() ? ExitCode::findings : ExitCode::success;
 }
 

@@ -104,6 +104,12 @@ Status write_report(const std::filesystem::path& folder, std::string_view name, 
     return Done{};
 }
 
+Status publish(const std::string& text, std::string_view name, std::string_view format,
+               const std::string& out) {
+    print(text);
+    return out.empty() ? Status(Done{}) : write_report(out, name, format, text);
+}
+
 void add_format(const Arguments& app, std::string& format, const std::vector<std::string>& names) {
     format = names.front();
     app.add_option("--format", format, "What stdout carries").one_of(names).show_default();

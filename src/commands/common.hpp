@@ -112,6 +112,10 @@ void print(const std::string& text);
 [[nodiscard]] Status write_report(const std::filesystem::path& folder, std::string_view name,
                                   std::string_view format, std::string_view text);
 
+/// Prints a report that is the same everywhere; --out DIR gets it as NAME, too.
+[[nodiscard]] Status publish(const std::string& text, std::string_view name, std::string_view format,
+                             const std::string& out);
+
 /// Prints what `write` makes of the report; --out DIR gets it as NAME, too, without what is for a terminal.
 template <class Report, class Writer>
 Status publish(Report& report, std::string_view name, const std::string& format, const std::string& out,

@@ -9,8 +9,6 @@
 namespace cudamatrix {
 namespace {
 
-// Nobody waits for a driver that hangs: its tools answer within this, or their silence is what was found.
-constexpr std::chrono::seconds kToolLimit{5};
 constexpr std::chrono::seconds kConnectLimit{1}, kSilenceLimit{5};
 
 struct DoctorOptions {
@@ -28,8 +26,8 @@ Result<ExitCode> doctor_command(const DoctorOptions& options, const World& world
     if (!options.symptom.empty())
         return symptom_command({options.symptom, options.facts, options.format, options.out}, world);
     CM_TRY_ASSIGN(const auto facts, load_facts(options.facts, world));
-    doctor::Subject subject{machine_of(world), facts, world.today, current_folder(), options.image};
-    subject.machine.time_limit = kToolLimit;
+    auto subject = subject_here(facts, world);
+    subject.image = options.image;
     if (!options.offline) {
         CM_TRY_ASSIGN(auto http, http_options(options.mirrors, options.ca_bundle, world));
         http.attempts = 1;
@@ -42,10 +40,7 @@ Result<ExitCode> doctor_command(const DoctorOptions& options, const World& world
                               probe::host_json(examined.host)};
     if (interrupted(world.cancellation)) return ExitCode::interrupted;
     const auto text = report::format_named(report::doctor_formats(), options.format)->write(report);
-    print(text);
-    if (!options.out.empty()) {
-        CM_TRY(write_report(options.out, "doctor", options.format, text));
-    }
+    CM_TRY(publish(text, "doctor", options.format, options.out));
     return report.count(Health::fail) == 0 ? ExitCode::success : ExitCode::findings;
 }
 

@@ -17,8 +17,8 @@ namespace cudamatrix {
 namespace {
 
 constexpr std::size_t kMostOfStdin = std::size_t{16} << 20;
-// As of `doctor` without a message.
-constexpr std::chrono::milliseconds kProbeLimit{5000};
+// Nobody waits for a driver that hangs: its tools answer within this, or their silence is what was found.
+constexpr std::chrono::seconds kToolLimit{5};
 
 Result<std::string> read_stdin() {
     std::string out(kMostOfStdin + 1, '\0');
@@ -33,8 +33,7 @@ Result<std::string> read_stdin() {
 /// What this machine says, where a row names a probe that can tell.
 std::vector<DoctorLine> here(const std::vector<symptoms::Match>& matches, const Facts& facts,
                              const World& world) {
-    doctor::Subject subject{machine_of(world), facts, world.today, current_folder(), {}};
-    subject.machine.time_limit = kProbeLimit;
+    auto subject = subject_here(facts, world);
     for (const auto& match : matches) {
         for (const auto probe : match.row.list("probes"))
             subject.only.emplace_back(probe);
@@ -44,6 +43,12 @@ std::vector<DoctorLine> here(const std::vector<symptoms::Match>& matches, const 
 }
 
 }  // namespace
+
+doctor::Subject subject_here(const Facts& facts, const World& world) {
+    doctor::Subject subject{machine_of(world), facts, world.today, current_folder(), {}};
+    subject.machine.time_limit = kToolLimit;
+    return subject;
+}
 
 void add_symptom(const Arguments& app, std::string& text) {
     app.add_option("--symptom", text, "Say what this error message means, or the log on stdin (-)")
@@ -68,10 +73,7 @@ Result<ExitCode> symptom_command(const SymptomOptions& options, const World& wor
     report.here = here(matches, facts, world);
     if (interrupted(world.cancellation)) return ExitCode::interrupted;
     const auto written = format->write(report);
-    print(written);
-    if (!options.out.empty()) {
-        CM_TRY(write_report(options.out, "symptom", options.format, written));
-    }
+    CM_TRY(publish(written, "symptom", options.format, options.out));
     return matches.empty() ? ExitCode::findings : ExitCode::success;
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "commands/common.hpp"
+#include "run/doctor/doctor.hpp"
 
 namespace cudamatrix {
 
@@ -13,6 +14,9 @@ struct SymptomOptions {
     std::string format;
     std::string out;
 };
+
+/// This machine, as `doctor` examines it with a message and without: no image, no network.
+[[nodiscard]] doctor::Subject subject_here(const Facts& facts, const World& world);
 
 void add_symptom(const Arguments& app, std::string& text);
 

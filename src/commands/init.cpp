@@ -141,6 +141,7 @@ Result<Started> from_machines(const InitOptions& options, const Facts& facts, co
         const auto& name = names.emplace_back(text::join(words, ", "));
         CM_TRY_ASSIGN(const auto found,
                       solve::suggest(facts, query, {today, kStacks, renderer_of(facts), watched(world)}));
+        const auto before = rows.size();
         for (const auto& stack : found.stacks) {
             if (!stack.refusal.empty()) continue;
             auto& row = rows.emplace_back();
@@ -151,12 +152,10 @@ Result<Started> from_machines(const InitOptions& options, const Facts& facts, co
                     row.waived.emplace_back(limit.rule, "torch.compile does not work on these machines");
             }
         }
-        if (std::ranges::all_of(found.stacks,
-                                [](const solve::Stack& stack) { return !stack.refusal.empty(); })) {
-            start::Row row;
+        if (rows.size() == before) {
+            auto& row = rows.emplace_back();
             row.stack = name;
             row.why = "no stack of the facts works there: cudamatrix suggest says why";
-            rows.push_back(std::move(row));
         }
     }
     Started out{start::matrix_of(rows, "started", text::join(names, "; "), today), said_of(rows)};

@@ -70,7 +70,7 @@ Lines toolkit_lines(const Context& context) {
     const auto& toolkit = context.host.toolkit;
     if (!toolkit) {
         return {{"toolkit", context.has_driver() ? Health::warn : Health::skipped,
-                 "none found: " + context.why_no("toolkit"),
+                 "none found: " + context.host.why_no("toolkit"),
                  context.has_driver() ? "install nvidia-container-toolkit" : "",
                  context.has_driver() ? std::string(kCdiGuide) : ""}};
     }

@@ -73,13 +73,6 @@ std::vector<std::optional<T>> all_until(std::chrono::steady_clock::time_point en
 
 }  // namespace
 
-std::string Context::why_no(std::string_view what) const {
-    for (const auto& missing : host.missing) {
-        if (missing.what == what) return missing.why;
-    }
-    return {};
-}
-
 std::optional<Space> space_of(const std::filesystem::path& folder) {
     std::error_code error;
     const auto space = std::filesystem::space(folder, error);

@@ -138,7 +138,7 @@ Lines module_lines(const Context& context) {
         lines.push_back(
             {"kernel-module", Health::ok, fmt::format("{} from {}", module->value, module->from), {}, {}});
     else
-        lines.push_back({"kernel-module", Health::skipped, context.why_no("kernel_module"), {}, {}});
+        lines.push_back({"kernel-module", Health::skipped, context.host.why_no("kernel_module"), {}, {}});
     if (has_nouveau(context)) {
         lines.push_back(
             {"kernel-module", context.has_driver() ? Health::warn : Health::fail,
@@ -188,7 +188,7 @@ Lines gpu_lines(const Context& context) {
              {}});
     }
     if (!lines.empty()) return lines;
-    const auto why = context.why_no("gpu");
+    const auto why = context.host.why_no("gpu");
     if (!context.has_driver()) return {{"gpu", Health::warn, "none: " + why, {}, {}}};
     const bool mismatch = why.find("Driver/library version mismatch") != std::string::npos;
     return {{"gpu", Health::fail, "none, though a driver is loaded: " + why,

@@ -23,8 +23,6 @@ struct Context {
     /// The kernel shows NVIDIA's module. Under WSL it does not, and nvidia-smi answers all the same.
     [[nodiscard]] bool has_module() const { return host.kernel_module.has_value(); }
     [[nodiscard]] bool has_driver() const { return has_module() || host.driver.has_value(); }
-    /// Why there is no value; empty where there is one.
-    [[nodiscard]] std::string why_no(std::string_view what) const;
 };
 
 using Lines = std::vector<DoctorLine>;

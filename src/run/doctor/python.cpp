@@ -124,7 +124,7 @@ std::map<std::string, std::string> packages_in(const Install& install,
         constexpr std::string_view kEnding = ".dist-info";
         const auto dash = name.find('-');
         if (!name.ends_with(kEnding) || dash == std::string::npos) continue;
-        const auto package = text::replace_all(text::lower(name.substr(0, dash)), "_", "-");
+        const auto package = text::normalised_project(name.substr(0, dash));
         if (std::ranges::find(known, package) == known.end()) continue;
         out[package] = name.substr(dash + 1, name.size() - dash - 1 - kEnding.size());
     }

@@ -48,6 +48,14 @@ const Json* record_of(const SuiteAnswers& answers, std::string_view test) {
     return nullptr;
 }
 
+// The list `name` of the evidence of a test; nothing where there is none.
+const Json* evidence_of(const SuiteAnswers& answers, std::string_view test, std::string_view name) {
+    const auto* record = record_of(answers, test);
+    const auto* evidence = record == nullptr ? nullptr : member(*record, "evidence");
+    const auto* list = evidence == nullptr ? nullptr : member(*evidence, name);
+    return list != nullptr && list->is_array() ? list : nullptr;
+}
+
 Health health_of(std::string_view status) {
     if (status == "pass") return Health::ok;
     if (status == "fail") return Health::fail;
@@ -85,10 +93,8 @@ std::optional<DoctorLine> suite_line(const Context& context, std::string_view te
 }
 
 void add_gpus_of(const SuiteAnswers& answers, probe::Host& host) {
-    const auto* record = record_of(answers, "dev.query");
-    const auto* evidence = record == nullptr ? nullptr : member(*record, "evidence");
-    const auto* gpus = evidence == nullptr ? nullptr : member(*evidence, "gpus");
-    if (gpus == nullptr || !gpus->is_array() || host.gpus_from == "nvidia-smi") return;
+    const auto* gpus = evidence_of(answers, "dev.query", "gpus");
+    if (gpus == nullptr || host.gpus_from == "nvidia-smi") return;
     host.gpus.clear();
     host.gpus_from = "libcuda";
     for (const auto& gpu : *gpus) {
@@ -134,9 +140,7 @@ Lines environment_lines(const Context& context) {
             if (!note.empty() && !note.starts_with("LD_LIBRARY_PATH")) add(Health::fail, note);
         }
     }
-    const auto* evidence = member(*record, "evidence");
-    const auto* warnings = evidence == nullptr ? nullptr : member(*evidence, "warnings");
-    if (warnings != nullptr && warnings->is_array()) {
+    if (const auto* warnings = evidence_of(context.suite, "env.vars", "warnings")) {
         for (const auto& warning : *warnings) {
             if (warning.is_string()) add(Health::warn, warning.get<std::string>());
         }

@@ -225,6 +225,11 @@ std::string glibc_below(const fs::path& root) {
     return {};
 }
 
+std::string Host::why_no(std::string_view what) const {
+    const auto found = std::ranges::find(missing, what, &Missing::what);
+    return found == missing.end() ? std::string() : found->why;
+}
+
 Host look_at(const Machine& machine) {
     Host host;
     read_kernel_module(machine, host);

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/process.hpp"
@@ -57,6 +58,9 @@ struct Host {
     std::string gpus_from;
     std::vector<Missing> missing;
     std::vector<std::string> notes;  ///< contradictions
+
+    /// Why there is no `what`; empty where nothing says it.
+    [[nodiscard]] std::string why_no(std::string_view what) const;
 };
 
 /// The release of the glibc below `root`, as its library says it; empty where there is none. For a program

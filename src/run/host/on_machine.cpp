@@ -132,16 +132,13 @@ class Values {
 class HostValues {
   public:
     HostValues(const Matrix& matrix, std::vector<const NamedHost*> hosts, bool is_fleet, const Facts& facts)
-        : matrix_(matrix), hosts_(std::move(hosts)), is_fleet_(is_fleet), facts_(facts) {
-        for (const auto* machine : hosts_) {
-            auto models = models_of(machine->host, facts);
-            if (models.empty()) models.emplace_back();
-            for (auto& model : models)
-                machines_.push_back({machine, std::move(model)});
-        }
-        rows_ = Rows(machines_.size());
-        has_gpus_ = !hosts_.front()->host.gpus.empty();
-    }
+        : matrix_(matrix),
+          hosts_(std::move(hosts)),
+          is_fleet_(is_fleet),
+          facts_(facts),
+          machines_(machines_of(hosts_, facts)),
+          rows_(machines_.size()),
+          has_gpus_(!hosts_.front()->host.gpus.empty()) {}
 
     OnMachine apply(std::vector<std::string> notes) {
         info_.notes = std::move(notes);
@@ -178,6 +175,17 @@ class HostValues {
         Model model;
     };
 
+    static std::vector<Machine> machines_of(const std::vector<const NamedHost*>& hosts, const Facts& facts) {
+        std::vector<Machine> out;
+        for (const auto* host : hosts) {
+            auto models = models_of(host->host, facts);
+            if (models.empty()) models.emplace_back();
+            for (auto& model : models)
+                out.push_back({host, std::move(model)});
+        }
+        return out;
+    }
+
     [[nodiscard]] bool names(Field field) const { return matrix_.named.contains(field); }
 
     [[nodiscard]] static std::string place_of(const NamedHost& machine, std::string_view from) {
@@ -187,10 +195,8 @@ class HostValues {
     // Which of the machines do not say it, and why.
     [[nodiscard]] std::string why_missing(std::string_view what) const {
         for (const auto* machine : hosts_) {
-            for (const auto& missing : machine->host.missing) {
-                if (missing.what == what)
-                    return is_fleet_ ? fmt::format("{}: {}", machine->name, missing.why) : missing.why;
-            }
+            if (const auto why = machine->host.why_no(what); !why.empty())
+                return is_fleet_ ? fmt::format("{}: {}", machine->name, why) : why;
         }
         return "nothing says it";
     }
@@ -282,9 +288,9 @@ class HostValues {
     bool is_fleet_;
     const Facts& facts_;
     std::vector<Machine> machines_;  ///< a row for each
-    Rows rows_{0};
+    Rows rows_;
     HostInfo info_;
-    bool has_gpus_ = false;
+    bool has_gpus_;
 };
 
 }  // namespace
