@@ -3,6 +3,7 @@
 #include "base/process.hpp"
 #include "base/text.hpp"
 #include "commands/common.hpp"
+#include "commands/index_options.hpp"
 #include "commands/scan_target.hpp"
 #include "knowledge/facts/lookup.hpp"
 #include "report/formats.hpp"
@@ -201,12 +202,7 @@ Action add_scan(const Arguments& app) {
     app.add_option("--arch", options->how.arch, "Its architecture")
         .one_of({"x86_64", "aarch64"})
         .show_default();
-    app.add_option("--mirror", options->how.mirrors,
-                   "Registries and URLs that start with FROM are asked at TO, e.g. "
-                   "docker.io=registry.example.org/hub")
-        .type_name("FROM=TO");
-    app.add_option("--ca-bundle", options->how.ca_bundle, "PEM file with the certificates of your site")
-        .type_name("FILE");
+    add_connection(app, options->how.mirrors, options->how.ca_bundle);
     add_facts_folder(app, options->how.facts);
     add_format(app, options->format, report::names_of(report::scan_formats()));
     add_report_folder(app, options->out);
