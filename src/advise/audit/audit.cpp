@@ -114,6 +114,8 @@ class Auditor {
 
     // Images that COPY --from and mounts name have to be there, as those of FROM; nothing of them runs.
     void add_copied_images(const sources::Source& source, const std::vector<bool>& built) {
+        Options alone;  // on no machine
+        alone.today = options_.today;
         std::set<std::string> seen;
         for (std::size_t i = 0; i < source.stages.size(); ++i) {
             for (const auto& step : source.stages[i].steps) {
@@ -122,7 +124,7 @@ class Auditor {
                     stage_named(source, copy->stage, i) ||
                     copy->stage.find_first_of(":/") == std::string::npos || !seen.insert(copy->stage).second)
                     continue;
-                auto stack = stack_of_image(copy->stage, facts_, {.today = options_.today}, copy->where);
+                auto stack = stack_of_image(copy->stage, facts_, alone, copy->where);
                 stack.file = source.path;
                 stack.name = fmt::format("{}: copied from {}", source.path, text::printable(copy->stage));
                 stack.matrix.path = source.path;
