@@ -6,6 +6,7 @@
 #include "render/image/image_plan.hpp"
 #include "report/formats.hpp"
 #include "run/engine/engine.hpp"
+#include "run/host/host.hpp"
 #include "run/job/suite_folder.hpp"
 
 namespace cudamatrix {
