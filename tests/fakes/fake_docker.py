@@ -317,6 +317,8 @@ def main(argv):
         info()
     elif fault("daemon_dies"):
         fail("Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker daemon running?")
+    elif argv == ["info", "--format", "{{.SecurityOptions}}"]:
+        print(os.environ.get("FAKE_DOCKER_SECURITY", "[name=seccomp,profile=builtin name=cgroupns]"))
     elif verb == "info":
         print(os.environ.get("FAKE_DOCKER_ROOT", STATE))
     elif verb == "build" or argv[:2] == ["buildx", "build"]:

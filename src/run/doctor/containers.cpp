@@ -14,6 +14,7 @@ namespace fs = std::filesystem;
 
 constexpr std::uint64_t kLargestSpec = 4u << 20;
 constexpr std::uint64_t kLargestConfig = 1u << 20;
+constexpr std::string_view kToolkitConfig = "/etc/nvidia-container-runtime/config.toml";
 constexpr std::size_t kMostSpecs = 256;
 constexpr std::uint64_t kDockersSharedMemory = 64u << 20;
 constexpr std::string_view kCdiGuide =
@@ -85,23 +86,32 @@ Lines toolkit_lines(const Context& context) {
     return lines;
 }
 
-Lines cgroup_lines(const Context& context) {
-    constexpr std::string_view path = "/etc/nvidia-container-runtime/config.toml";
-    const auto content = file::read(context.below(path), kLargestConfig);
-    if (!content.ok()) return {{"cgroups", Health::skipped, fmt::format("{} cannot be read", path), {}, {}}};
+std::optional<bool> leaves_cgroups_alone(const Context& context) {
+    const auto content = file::read(context.below(kToolkitConfig), kLargestConfig);
+    if (!content.ok()) return std::nullopt;
     for (const auto& line : text::split(*content, '\n')) {
         const auto equals = line.find('=');
         if (equals == std::string::npos || text::trim(line.substr(0, equals)) != "no-cgroups") continue;
         const auto value = line.substr(equals + 1);
-        if (text::trim(value.substr(0, value.find('#'))) != "true") continue;
-        return {{"cgroups", Health::warn,
-                 fmt::format("{} has no-cgroups = true: containers of an engine that runs as root get no GPU "
-                             "(NVML: Unknown Error), those without root need it",
-                             path),
-                 "set no-cgroups = false there, then sudo systemctl restart docker",
-                 "https://github.com/NVIDIA/nvidia-container-toolkit/issues/381"}};
+        if (text::trim(value.substr(0, value.find('#'))) == "true") return true;
     }
-    return {{"cgroups", Health::ok, fmt::format("{} leaves cgroups to the toolkit", path), {}, {}}};
+    return false;
+}
+
+Lines cgroup_lines(const Context& context) {
+    const auto alone = leaves_cgroups_alone(context);
+    if (!alone)
+        return {{"cgroups", Health::skipped, fmt::format("{} cannot be read", kToolkitConfig), {}, {}}};
+    if (!*alone) {
+        return {
+            {"cgroups", Health::ok, fmt::format("{} leaves cgroups to the toolkit", kToolkitConfig), {}, {}}};
+    }
+    return {{"cgroups", Health::warn,
+             fmt::format("{} has no-cgroups = true: containers of an engine that runs as root get no GPU "
+                         "(NVML: Unknown Error), those without root need it",
+                         kToolkitConfig),
+             "set no-cgroups = false there, then sudo systemctl restart docker",
+             "https://github.com/NVIDIA/nvidia-container-toolkit/issues/381"}};
 }
 
 Lines cdi_lines(const Context& context) {

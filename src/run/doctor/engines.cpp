@@ -58,8 +58,11 @@ DoctorLine trial_line(const Context& context, const engine::Engine& engine) {
 
 // An engine without root leaves the device cgroup alone, or no container of it starts.
 std::optional<DoctorLine> rootless_line(const Context& context, const engine::Engine& engine) {
-    const auto host = value_of(context.machine().environment, {"DOCKER_HOST"});
-    if (engine.name() != "docker" || host.find("/run/user/") == std::string::npos) return std::nullopt;
+    if (engine.dialect->security == nullptr || leaves_cgroups_alone(context).value_or(false))
+        return std::nullopt;
+    const auto said = engine::ask(engine, engine.dialect->security(), context.machine().cancellation);
+    if (!said.ok() || !said->success() || said->out.find("name=rootless") == std::string::npos)
+        return std::nullopt;
     return DoctorLine{
         "engine", Health::warn, "docker runs without root: the toolkit must leave cgroups alone",
         "sudo nvidia-ctk config --set nvidia-container-cli.no-cgroups --in-place", std::string(kGuide)};

@@ -47,6 +47,8 @@ void add_gpus_of(const SuiteAnswers& answers, probe::Host& host);
 // of containers and programs
 [[nodiscard]] Lines toolkit_lines(const Context& context);
 [[nodiscard]] Lines cgroup_lines(const Context& context);
+/// Whether the container toolkit is told to (`no-cgroups = true`); none: its configuration cannot be read.
+[[nodiscard]] std::optional<bool> leaves_cgroups_alone(const Context& context);
 [[nodiscard]] Lines cdi_lines(const Context& context);
 [[nodiscard]] Lines engine_lines(const Context& context);
 [[nodiscard]] Lines shared_memory_lines(const Context& context);

@@ -105,6 +105,8 @@ struct Dialect {
     Argv (*save)(std::string_view reference) = nullptr;     ///< a tar of the image on stdout
     Argv (*remove_image)(std::string_view reference) = nullptr;
     Argv (*storage)() = nullptr;  ///< the folder where its images lie, on stdout
+    /// How it is confined, on stdout: `name=rootless` where it runs without root. Null: it tells nobody.
+    Argv (*security)() = nullptr;
 };
 
 /// All rows, in the order in which `auto` tries them. The arguments that a row builds do not hold the program

@@ -73,6 +73,10 @@ Argv docker_storage() {
     return {"info", "--format", "{{.DockerRootDir}}"};
 }
 
+Argv docker_security() {
+    return {"info", "--format", "{{.SecurityOptions}}"};
+}
+
 }  // namespace
 
 Dialect docker_dialect() {
@@ -96,6 +100,7 @@ Dialect docker_dialect() {
     row.build = docker_build;
     row.run = docker_run;
     row.storage = docker_storage;
+    row.security = docker_security;
     return row;
 }
 

@@ -146,6 +146,26 @@ TEST_CASE("doctor: engines, and a GPU in a container of theirs") {
         "--image NAME with a local image (nothing is pulled) | ");
 }
 
+TEST_CASE("doctor: docker without root, and a toolkit that would set up cgroups") {
+    fakes::FakeDocker docker;
+    const auto says = [&](const std::string& security, std::string_view toolkit) {
+        Made made;
+        for (const auto& [name, value] : docker.environment)
+            made.variable(name, value);
+        made.variable("FAKE_DOCKER_SECURITY", security);
+        return made.with("etc/nvidia-container-runtime/config.toml", toolkit).says("engine")[1];
+    };
+    const std::string warned =
+        "warn: docker runs without root: the toolkit must leave cgroups alone | sudo nvidia-ctk config --set "
+        "nvidia-container-cli.no-cgroups --in-place | "
+        "https://docs.nvidia.com/datacenter/cloud-native/container-toolkit/latest/install-guide.html";
+    const std::string rootless = "[name=seccomp,profile=builtin name=rootless name=cgroupns]";
+    CHECK(says(rootless, "") == warned);
+    CHECK(says(rootless, "no-cgroups = false\n") == warned);
+    CHECK(says(rootless, "no-cgroups = true\n").starts_with("skipped: a GPU in a container of docker"));
+    CHECK(says("[name=seccomp,profile=rootless]", "").starts_with("skipped: a GPU in a container of docker"));
+}
+
 TEST_CASE("doctor: a GPU is tried in a local image") {
     fakes::FakeDocker docker;
     std::filesystem::rename(docker.client(), docker.client() + "-real");

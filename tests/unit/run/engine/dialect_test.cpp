@@ -189,6 +189,7 @@ TEST_CASE("dialect: the short commands") {
     CHECK(text::join(docker().at_host("ssh://gpu@box"), " ") == "--host ssh://gpu@box");
     CHECK(text::join(docker().remove_image("a:b"), " ") == "image rm a:b");
     CHECK(text::join(docker().storage(), " ") == "info --format {{.DockerRootDir}}");
+    CHECK(text::join(docker().security(), " ") == "info --format {{.SecurityOptions}}");
 }
 
 TEST_CASE(
