@@ -86,16 +86,46 @@ std::string without_prefix(const std::string& value, std::string_view pattern, b
     return value;
 }
 
+// The length of the longest match at `begin`; none: nothing of it matches, or only nothing.
+std::size_t match_length(std::string_view value, std::size_t begin, std::string_view pattern) {
+    for (auto length = value.size() - begin; length > 0; --length) {
+        if (text::glob_match(pattern, value.substr(begin, length))) return length;
+    }
+    return 0;
+}
+
+constexpr std::size_t kLongestGlobbed = 128;  // each place is tried with each length
+
+// As bash: the longest match from the left; a pattern that begins with # or % (not of //) has to match at
+// that end.
 std::string substituted(const std::string& value, std::string_view rest, bool all) {
     const auto slash = rest.find('/');
-    const auto from = text::replace_all(rest.substr(0, slash), "\\", "");
+    auto from = rest.substr(0, slash);
     const auto to = slash == std::string_view::npos ? std::string() : std::string(rest.substr(slash + 1));
-    if (from.empty()) return value;
-    if (from.find_first_of("*?[") != std::string::npos) return open_text();
-    if (all) return text::replace_all(value, from, to);
-    const auto place = value.find(from);
-    return place == std::string::npos ? value
-                                      : value.substr(0, place) + to + value.substr(place + from.size());
+    const char anchor = !all && (from.starts_with('#') || from.starts_with('%')) ? from.front() : '\0';
+    if (anchor != '\0') from.remove_prefix(1);
+    const auto plain = text::replace_all(from, "\\", "");
+    if (from.empty()) return anchor == '#' ? to + value : anchor == '%' ? value + to : value;
+    const bool glob = plain.find_first_of("*?") != std::string::npos;
+    if (plain.find('[') != std::string::npos || (glob && (plain != from || value.size() > kLongestGlobbed)))
+        return open_text();
+    if (anchor == '%') {
+        const auto kept = without_suffix(value, plain, true);
+        return kept == value ? value : kept + to;
+    }
+    std::string out;
+    for (std::size_t i = 0; i < value.size();) {
+        const auto length = match_length(value, i, plain);
+        if (length == 0) {
+            if (anchor == '#') return value;
+            out += value[i++];
+            continue;
+        }
+        out += to;
+        i += length;
+        if (!all) return out + value.substr(i);
+    }
+    return out;
 }
 
 std::optional<std::size_t> small_number(std::string_view text) {

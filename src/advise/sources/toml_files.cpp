@@ -186,6 +186,7 @@ class TomlReader {
             }
         };
         const auto uv = document["tool"]["uv"];
+        install.index_strategy = uv["index-strategy"].value_or(std::string());
         add(uv["index"].as_array(), {"-"});
         add(document["tool"]["poetry"]["source"].as_array(), "explicit");
         if (const auto* sources = uv["sources"].as_table()) {

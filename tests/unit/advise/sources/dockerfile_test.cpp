@@ -47,18 +47,47 @@ TEST_CASE("FROM: platforms, digests, stages on stages, arguments before it") {
 }
 
 TEST_CASE("variables: every form that takes a version apart") {
-    constexpr std::string_view kHead = "ARG V=12.4.1\nENV A=x B=\"y z\"\nENV OLD the rest\n";
+    constexpr std::string_view kHead =
+        "ARG V=12.4.1\nARG P=2.6.0+cu124\nENV A=x B=\"y z\"\nENV OLD the rest\n";
     const auto value = [&](std::string_view text) {
         const auto out = read(fmt::format("FROM a\n{}ENV R={}\n", kHead, text));
         return out.substr(out.rfind('=') + 1);
     };
-    for (const auto& one : std::vector<std::pair<std::string, std::string>>{
-             {"$V", "12.4.1\n"},  {"${V%.*}", "12.4\n"},  {"${V%%.*}", "12\n"},     {"${V#*.}", "4.1\n"},
-             {"${V##*.}", "1\n"}, {"${V//./}", "1241\n"}, {"${V/./-}", "12-4.1\n"}, {"${V:0:2}", "12\n"},
-             {"${V:3}", "4.1\n"}, {"${N:-d$A}", "dx\n"},  {"${V:+set}", "set\n"},   {"'$V'", "$V\n"},
-             {"\\$V", "$V\n"},    {"\"$B\"", "y z\n"},    {"$OLD", "the rest\n"},   {"${V:-", "?\n"},
-             {"${N}", "?\n"},     {"${V^^}", "?\n"},      {"${V%$N}", "12.4.1\n"},  {"$(date)", "?\n"},
-             {"${}", "?\n"},      {"a$", "a$\n"}}) {
+    for (const auto& one : std::vector<std::pair<std::string, std::string>>{{"$V", "12.4.1\n"},
+                                                                            {"${V%.*}", "12.4\n"},
+                                                                            {"${V%%.*}", "12\n"},
+                                                                            {"${V#*.}", "4.1\n"},
+                                                                            {"${V##*.}", "1\n"},
+                                                                            {"${V//./}", "1241\n"},
+                                                                            {"${V/.*/}", "12\n"},
+                                                                            {"${V/*+/}", "12.4.1\n"},
+                                                                            {"${P/*+/}", "cu124\n"},
+                                                                            {"${P/+*/}", "2.6.0\n"},
+                                                                            {"${P/[+]/}", "?\n"},
+                                                                            {"${P/\\*/}", "?\n"},
+                                                                            {"${V//.?/x}", "12xx\n"},
+                                                                            {"${V/#12/13}", "13.4.1\n"},
+                                                                            {"${V/#4/5}", "12.4.1\n"},
+                                                                            {"${V/%.1/.2}", "12.4.2\n"},
+                                                                            {"${V/%.4/x}", "12.4.1\n"},
+                                                                            {"${V/#/cu}", "cu12.4.1\n"},
+                                                                            {"${V//\\./_}", "12_4_1\n"},
+                                                                            {"${V/./-}", "12-4.1\n"},
+                                                                            {"${V:0:2}", "12\n"},
+                                                                            {"${V:3}", "4.1\n"},
+                                                                            {"${N:-d$A}", "dx\n"},
+                                                                            {"${V:+set}", "set\n"},
+                                                                            {"'$V'", "$V\n"},
+                                                                            {"\\$V", "$V\n"},
+                                                                            {"\"$B\"", "y z\n"},
+                                                                            {"$OLD", "the rest\n"},
+                                                                            {"${V:-", "?\n"},
+                                                                            {"${N}", "?\n"},
+                                                                            {"${V^^}", "?\n"},
+                                                                            {"${V%$N}", "12.4.1\n"},
+                                                                            {"$(date)", "?\n"},
+                                                                            {"${}", "?\n"},
+                                                                            {"a$", "a$\n"}}) {
         CAPTURE(one.first);
         CHECK(value(one.first) == one.second);
     }
