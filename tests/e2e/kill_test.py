@@ -1,102 +1,26 @@
-"""Killed at random moments, a run loses nothing that it finished: kill -9 of the whole job on a fake engine, then a second run.
-Usage: kill_test.py CUDAMATRIX SOURCE_DIR [TIMES [SEED]]   (8 times by default; by hand: 200)
+"""Stopped at random moments, a run loses nothing that it finished: kill -9 of the whole job on a fake engine, or a signal that asks it to end, then a
+second run.
+Usage: kill_test.py CUDAMATRIX SOURCE_DIR [TIMES [SEED]]   (8 kills and 6 signals by default; by hand: 200, of which half as many signals)
 
 After each kill: no torn file in the output folder, a journal of which all lines but the last are whole, and a second run that passes, repeats no
-build and no test that the first had finished, and leaves nothing for `clean`."""
-import json
+build and no test that the first had finished, and leaves nothing for `clean`. After each signal: exit code 130, no container and no process of ours, and
+a second run that does at most one step again. A run in a folder in which another one is at work is refused, and changes nothing."""
 import os
 import pathlib
 import random
-import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import time
 
+from job_world import World
+
 PROGRAM, SOURCE = [pathlib.Path(a).resolve() for a in sys.argv[1:3]]
-sys.path.append(str(SOURCE / "tests/fakes"))
-import fake_site
-
 TIMES = int(sys.argv[3]) if len(sys.argv) > 3 else 8
+SIGNALS = TIMES // 2 if len(sys.argv) > 3 else 6
 SEED = int(sys.argv[4]) if len(sys.argv) > 4 else 20261127
-MATRIX = """version: 1
-name: killed
-axes:
-  driver: ["550.54.15"]
-  gpu: [T4, H100]
-  cuda: ["11.8.0"]
-  os: debian12
-build: {base_from: bootstrap, snapshot: none}
-images:
-  - {name: a, env: {MODE: a}}
-  - {name: b, env: {MODE: b}}
-  - {name: c, env: {MODE: c}}
-"""
 STAGED = (".cudamatrix-stage", ".cudamatrix-ready")  # of a render that was not committed
-
-
-class World:
-    """A folder with a matrix, a fake docker and a fake mmdebstrap, and nothing else of this machine on PATH."""
-
-    def __init__(self, root):
-        self.root = pathlib.Path(root)
-        (self.root / "tools").mkdir(parents=True)
-        (self.root / "matrix.yaml").write_text(MATRIX)
-        for tool in ("env", "python3", "sleep", "chmod", "mkdir", "cat"):
-            (self.root / "tools" / tool).symlink_to(shutil.which(tool))
-        self.environment = {"PATH": f"{self.root}/bin:{self.root}/tools", **fake_site.install(self.root / "bin", self.root / "state")}
-        self.out = self.root / "out"
-
-    def start(self, *arguments):
-        return subprocess.Popen([PROGRAM, "run", self.root / "matrix.yaml", "--out", self.out, "--engine", "docker", "--network", "host", "-j",
-                                 "2", *arguments], env=self.environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
-                                start_new_session=True)
-
-    def finish(self):
-        """Exit code and stderr of a whole run."""
-        process = self.start()
-        _, said = process.communicate()
-        return process.returncode, said
-
-    def calls(self):
-        """What was asked of the engine so far: (verb, all words)."""
-        path = self.root / "state/calls.jsonl"
-        if not path.exists():
-            return []
-        argvs = [json.loads(line)["argv"] for line in path.read_text().split("\n")[:-1]]
-        return [(argv[0], " ".join(argv)) for argv in argvs]
-
-    def finished_steps(self):
-        """By the journal's whole lines: what a second run may not repeat."""
-        path = self.out / "journal.jsonl"
-        if not path.exists():
-            return set(), set()
-        lines = path.read_bytes().split(b"\n")
-        records = []
-        for number, line in enumerate(lines):
-            if not line:
-                continue
-            try:
-                records.append(json.loads(line))
-            except ValueError:
-                assert number == len(lines) - 1, f"line {number + 1} of {len(lines)} of the journal is torn: {line[:80]!r}"
-        built = {(r["step"], r["of"]) for r in records if r.get("step") in ("build", "proof") and r["good"]}
-        tested = {r["cell"] for r in records if "cell" in r and r["outcome"] in ("passed", "passed_without_gpu")}
-        return built, tested
-
-    def torn_files(self):
-        """Files of ours that are not what their name says, or are called as only unfinished ones are."""
-        torn = []
-        for path in self.root.rglob("*"):
-            if "state" in path.parts or not path.is_file():
-                continue
-            if path.suffix == ".json" and "/suite/" not in str(path):
-                try:
-                    json.loads(path.read_text())
-                except ValueError:
-                    torn.append(path.name)
-        return torn
 
 
 def containers_of(world):
@@ -107,7 +31,7 @@ def containers_of(world):
 def once(calls, pause):
     """Kills a run `pause` seconds after it has called the engine so often; gives how many steps it had finished by then."""
     with tempfile.TemporaryDirectory(prefix="cudamatrix-kill-") as root:
-        world = World(root)
+        world = World(PROGRAM, root)
         process = world.start()
         while len(world.calls()) < calls and process.poll() is None:
             time.sleep(0.005)
@@ -138,12 +62,74 @@ def once(calls, pause):
         return len(built) + len(tested)
 
 
+def processes_of(world):
+    """Those that have its engine in their environment, but for zombies: they belong to whoever started them."""
+    found = []
+    for folder in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            if str(world.root / "state").encode() in (folder / "environ").read_bytes():
+                found.append(f"{folder.name} {(folder / 'cmdline').read_bytes()!r}")
+        except OSError:
+            pass
+    return found
+
+
+def step_calls(world):
+    return sum(verb in ("build", "run") for verb, _ in world.calls())
+
+
+def asked_to_end(number, calls, pause, steps):
+    """Sends a signal to a run, `pause` seconds after it has called the engine so often; whether it was still at work."""
+    which = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)[number % 3]
+    with tempfile.TemporaryDirectory(prefix="cudamatrix-kill-") as root:
+        world = World(PROGRAM, root)
+        process = world.start(jobs=1)
+        while len(world.calls()) < calls and process.poll() is None:
+            time.sleep(0.005)
+        time.sleep(pause)
+        process.send_signal(which)
+        _, said = process.communicate(timeout=600)
+        assert process.returncode in (130, 4), f"{which.name}: exit code {process.returncode}:\n{said}"
+        assert not containers_of(world), f"{which.name} leaves {containers_of(world)}"
+        assert not processes_of(world), f"{which.name} leaves {processes_of(world)}"
+        assert not world.torn_files(), f"torn: {world.torn_files()}"
+        world.finished_steps()
+        code, said = world.finish(jobs=1)
+        assert code == 4, f"the second run ends with {code}:\n{said}"
+        assert step_calls(world) <= steps + 1, f"{which.name}: {step_calls(world)} steps instead of {steps}"
+        return process.returncode == 130
+
+
+def two_at_once():
+    """The second run in one folder says that the first is there; what it was refused for goes on."""
+    with tempfile.TemporaryDirectory(prefix="cudamatrix-kill-") as root:
+        world = World(PROGRAM, root)
+        first = world.start()
+        while not world.calls() and first.poll() is None:
+            time.sleep(0.005)
+        refused = 0
+        while first.poll() is None:
+            code, said = world.finish()
+            if first.poll() is not None:
+                break
+            expected = f"cudamatrix: error: another cudamatrix is at work in {world.out}\n  fix: wait for its end, or take another --out folder\n"
+            assert (code, said) == (3, expected), f"beside another run: {code}\n{said}"
+            refused += 1
+        _, said = first.communicate()
+        assert first.returncode == 4, f"the first run ends with {first.returncode}:\n{said}"
+        assert refused, "the first run was over before the second began"
+        assert not world.torn_files(), f"torn: {world.torn_files()}"
+        code, said = world.finish()
+        assert code == 4, f"after both: {code}\n{said}"
+        return refused
+
+
 def main():
     with tempfile.TemporaryDirectory(prefix="cudamatrix-kill-") as root:
-        world = World(root)
+        world = World(PROGRAM, root)
         code, said = world.finish()
         assert code == 4, f"without a kill the run ends with {code}:\n{said}"
-        whole = len(world.calls())
+        whole, steps = len(world.calls()), step_calls(world)
     chance = random.Random(SEED)
     finished = []
     for number in range(TIMES):
@@ -154,6 +140,15 @@ def main():
             sys.exit(f"kill {number + 1} of {TIMES}, {pause:.3f} s behind call {calls} of {whole} (seed {SEED}): {error}")
     print(f"{TIMES} kills among {whole} calls of the engine (seed {SEED}): nothing torn, nothing lost, nothing repeated; {sum(finished)} finished steps were kept, "
           f"in {sum(1 for n in finished if n)} runs")
+    ended = 0
+    for number in range(SIGNALS):
+        calls, pause = chance.randint(1, whole), chance.uniform(0, 0.1)
+        try:
+            ended += asked_to_end(number, calls, pause, steps)
+        except AssertionError as error:
+            sys.exit(f"signal {number + 1} of {SIGNALS}, {pause:.3f} s behind call {calls} of {whole} (seed {SEED}): {error}")
+    print(f"{SIGNALS} signals: {ended} runs ended with 130, the others were done; no container, no process, no step twice but the one that was ended")
+    print(f"{two_at_once()} runs beside another one: refused")
 
 
 main()
