@@ -110,7 +110,7 @@ struct ImageResult {
     bool built = false;
     bool reused = false;   ///< nothing changed since the last build
     std::string error;     ///< why the build failed or was not run; empty otherwise
-    bool not_run = false;  ///< `error` is the environment's: nothing was attempted
+    bool not_run = false;  ///< `error` is the environment's, and says nothing of the image
     std::string log;       ///< path relative to the output folder
     double seconds = 0;
 };

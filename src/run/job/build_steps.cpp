@@ -203,6 +203,7 @@ StepResult BuildSteps::build(Target target, const Tell& tell) {
 StepResult BuildSteps::fail(ImageResult& result, const Failure& failure) const {
     if (failure.code == ExitCode::interrupted || failure.diagnostics.empty()) return {false, "interrupted"};
     result.error = failure.diagnostics.front().message;
+    result.not_run = failure.code == ExitCode::environment;  // a full disk says nothing of the image
     return {false, "FAILED " + result.error, last_lines(job_.settings.out / result.log, kLogTail)};
 }
 

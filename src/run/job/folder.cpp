@@ -251,10 +251,15 @@ void sort_files(std::vector<Copies::File>& files) {
         files.end());
 }
 
+// Ours is what has the marker, and what holds nothing else than a marker that was not finished.
 bool is_staged(const fs::path& folder) {
     std::error_code error;
-    return fs::is_directory(fs::symlink_status(folder, error)) &&
-           fs::is_regular_file(fs::symlink_status(folder / kMarker, error));
+    if (!fs::is_directory(fs::symlink_status(folder, error))) return false;
+    if (fs::is_regular_file(fs::symlink_status(folder / kMarker, error))) return true;
+    for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+        if (!at->path().filename().native().starts_with(kMarker)) return false;
+    }
+    return !error;
 }
 
 }  // namespace

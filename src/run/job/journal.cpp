@@ -92,11 +92,12 @@ bool write_line(const std::filesystem::path& path, std::string_view line) {
         good = put > 0;
         if (good) line.remove_prefix(static_cast<std::size_t>(put));
     }
-    const int error = errno;
     good = good && ::fsync(fd) == 0;
-    ::close(fd);
-    if (!good && error != 0) errno = error;
-    return good;
+    const int error = errno;
+    // Where the line is not safe, what close says of it comes too late.
+    const bool closed = ::close(fd) == 0;
+    if (!good) errno = error;
+    return good && closed;
 }
 
 }  // namespace

@@ -156,4 +156,14 @@ TEST_CASE("staging replaces what an earlier build put there, and nothing else") 
               (context / "copy").string() + " is there already, and no build of cudamatrix made it");
     }
     CHECK(content(context / "copy/mine") == "mine");
+
+    // What a full disk left of the folder is no reason to refuse.
+    fs::remove(context / "copy/mine");
+    REQUIRE(stage_copies(*fewer, context).ok());
+    fs::remove_all(context / "copy");
+    fs::create_directories(context / "copy");
+    std::ofstream(context / "copy/.made-by-cudamatrix.a1B2c3") << "cuda";
+    REQUIRE(stage_copies(*fewer, context).ok());
+    CHECK(fs::exists(context / "copy/app/sub/b.py"));
+    CHECK_FALSE(fs::exists(context / "copy/.made-by-cudamatrix.a1B2c3"));
 }
