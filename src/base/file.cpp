@@ -42,7 +42,8 @@ class Descriptor {
     int fd_;
 };
 
-bool write_all(int fd, std::string_view content) {
+// What could not be written is left of `content`.
+bool write_all(int fd, std::string_view& content) {
     while (!content.empty()) {
         const ssize_t put = ::write(fd, content.data(), content.size());
         if (put < 0 && errno == EINTR) continue;
@@ -116,9 +117,20 @@ Status create(const fs::path& path, std::string_view content) {
 Status append(const fs::path& path, std::string_view content) {
     // O_NONBLOCK: opening a FIFO must not wait for a reader.
     Descriptor fd(::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0644));
-    if (!fd.ok() || !write_all(fd.get(), content) || fd.release_and_close() != 0)
+    struct stat before {};
+    const bool has_end = fd.ok() && ::fstat(fd.get(), &before) == 0 && S_ISREG(before.st_mode);
+    const auto all = content.size();
+    if (fd.ok() && write_all(fd.get(), content)) {
+        if (fd.release_and_close() == 0) return Done{};
         return not_written(path, reason(errno));
-    return Done{};
+    }
+    const int error = errno;
+    // Half of a text is worse than none; what somebody else added behind it is not ours to take.
+    struct stat now {};
+    const auto put = static_cast<off_t>(all - content.size());
+    if (has_end && ::fstat(fd.get(), &now) == 0 && now.st_size == before.st_size + put)
+        static_cast<void>(::ftruncate(fd.get(), before.st_size) == 0);
+    return not_written(path, reason(error));
 }
 
 Result<bool> write(const fs::path& path, std::string_view content) {
@@ -140,7 +152,9 @@ Result<bool> write(const fs::path& path, std::string_view content) {
     // The new name is durable only when its directory is.
     const auto parent = path.has_parent_path() ? path.parent_path() : fs::path(".");
     const Descriptor directory(::open(parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (directory.ok()) static_cast<void>(::fsync(directory.get()));
+    // Some file systems sync no directories, and say so by EINVAL.
+    if (directory.ok() && ::fsync(directory.get()) != 0 && errno != EINVAL)
+        return not_written(path, reason(errno));
     return true;
 }
 
@@ -196,7 +210,8 @@ Result<std::unique_ptr<TemporaryFolder>> TemporaryFolder::make(std::string_view 
                                                                std::string_view name) {
     auto path = fmt::format("{}/cudamatrix-{}.XXXXXX", parent.empty() ? "/tmp" : parent, name);
     if (mkdtemp(path.data()) == nullptr)
-        return environment_failure(fmt::format("cannot make the folder {}", text::printable(path)));
+        return environment_failure(
+            fmt::format("cannot make the folder {}: {}", text::printable(path), reason(errno)));
     return std::unique_ptr<TemporaryFolder>(new TemporaryFolder(std::move(path)));
 }
 

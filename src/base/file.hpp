@@ -33,8 +33,8 @@ enum class Compared { same, other, missing, no_file };
 /// that are renamed as a whole later.
 [[nodiscard]] Status create(const std::filesystem::path& path, std::string_view content);
 
-/// Adds to the end of a file that others write, too; it is made where it is missing. Neither synced nor
-/// atomic.
+/// Adds to the end of a file that others write, too; it is made where it is missing. Not synced. What could
+/// be added only in part is taken back.
 [[nodiscard]] Status append(const std::filesystem::path& path, std::string_view content);
 
 /// With the parents; an existing directory is fine.

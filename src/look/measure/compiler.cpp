@@ -1,10 +1,10 @@
 #include "look/measure/wheel_info.hpp"
 
 #include <algorithm>
-#include <fstream>
 #include <set>
 #include <system_error>
 
+#include "base/file.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "fatbin/arch.hpp"
@@ -67,19 +67,16 @@ class Workpiece {
             return input_failure(fmt::format("{}: its ptxas is too large", text::printable(zip.label())));
         std::error_code error;
         fs::remove_all(folder_, error);
-        fs::create_directories(folder_, error);
+        CM_TRY(file::make_directories(folder_));
         fs::permissions(folder_, fs::perms::owner_all, error);
-        std::ofstream out(program(), std::ios::binary);
-        auto status = zip.stream(member, [&](std::span<const std::uint8_t> bytes) -> Status {
-            out.write(reinterpret_cast<const char*>(bytes.data()),
-                      static_cast<std::streamsize>(bytes.size()));
-            return Done{};
-        });
-        out.close();
-        if (!status.ok()) return status;
+        CM_TRY(file::create(program(), {}));
+        CM_TRY(zip.stream(member, [&](std::span<const std::uint8_t> bytes) {
+            return file::append(program(), {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+        }));
         fs::permissions(program(), fs::perms::owner_read | fs::perms::owner_exec, error);
-        if (!out || error)
-            return environment_failure(fmt::format("cannot write {}", text::printable(program().string())));
+        if (error)
+            return environment_failure(
+                fmt::format("cannot write {}: {}", text::printable(program().string()), error.message()));
         return Done{};
     }
 
@@ -93,12 +90,7 @@ class Workpiece {
     }
 
     Status put(const std::string& name, const std::string& content) const {
-        std::ofstream out(folder_ / name, std::ios::binary);
-        out << content;
-        out.close();
-        if (!out)
-            return environment_failure(
-                fmt::format("cannot write {}", text::printable((folder_ / name).string())));
+        CM_TRY(file::write(folder_ / name, content));
         return Done{};
     }
 

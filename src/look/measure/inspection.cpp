@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <fstream>
 #include <iterator>
 #include <set>
 #include <string_view>
@@ -162,11 +161,7 @@ Status InspectionCache::add(const WheelInfo& info) {
     const std::lock_guard lock(mutex_);
     wheels_[info.sha256] = info;
     // A line of its own even behind a torn one.
-    std::ofstream out(path_, std::ios::app | std::ios::binary);
-    out << "\n" << to_text(to_json(info), false);
-    out.flush();
-    if (!out) return environment_failure(fmt::format("cannot write {}", text::printable(path_.string())));
-    return Done{};
+    return file::append(path_, "\n" + to_text(to_json(info), false));
 }
 
 Result<std::vector<MeasuredRow>> rows_of(const Task& task, const WheelInfo& info, bool default_index,
