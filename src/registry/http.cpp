@@ -15,6 +15,8 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr std::size_t kErrorBody = 64u << 10;
+constexpr std::size_t kLongestError = 1u << 20;  // read of the page of an error or a redirect
+constexpr std::size_t kLargestHeaders = 256u << 10;
 constexpr std::uint64_t kUnknown = std::numeric_limits<std::uint64_t>::max();
 
 // Of "bytes 100-199/200".
@@ -90,6 +92,9 @@ struct HttpConnection::Attempt {
     milliseconds asked_to_wait{0};
     bool too_large = false;
     bool body_unwanted = false;
+    std::size_t of_error = 0;  ///< bytes of the page of an error
+    std::size_t of_headers = 0;
+    bool is_redirect = false;
     std::optional<Failure> refused;  ///< by the sink
     std::uint64_t delivered = 0;     ///< bytes that the sink has, those of earlier attempts counted
     std::uint64_t position = 0;      ///< of the next byte of the body, for the sink
@@ -126,7 +131,8 @@ struct HttpConnection::Attempt {
         auto& body = attempt.response.body;
         if (status >= 400) {  // most pages of errors are of no use here
             if (request.error_body) body.append(data, std::min(size * count, kErrorBody - body.size()));
-            return size * count;
+            attempt.of_error += size * count;
+            return attempt.of_error > kLongestError ? 0 : size * count;
         }
         if (request.range) {
             // 200 to a request for a range starts the whole file: 800 MB that nobody asked for.
@@ -171,7 +177,10 @@ struct HttpConnection::Attempt {
     static std::size_t on_header(char* data, std::size_t size, std::size_t count, void* self) {
         auto& attempt = *static_cast<Attempt*>(self);
         const std::string_view line(data, size * count);
+        attempt.of_headers += line.size();
+        if (attempt.of_headers > kLargestHeaders) return 0;
         if (line.starts_with("HTTP/")) {  // each answer of a chain of redirects starts anew
+            attempt.is_redirect = line.find(" 3") == line.find(' ');
             attempt.response.headers.clear();
             attempt.response.body.clear();
             // Which part it is says its Content-Range.
@@ -188,8 +197,14 @@ struct HttpConnection::Attempt {
         }
         return size * count;
     }
-    static int on_progress(void* self, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
-        const auto* cancellation = static_cast<Attempt*>(self)->http.options_.cancellation;
+    static int on_progress(void* self, curl_off_t, curl_off_t now, curl_off_t, curl_off_t) {
+        auto& attempt = *static_cast<Attempt*>(self);
+        // The body of a redirect is given to nobody, and may have no end.
+        if (attempt.is_redirect && static_cast<std::size_t>(now) > kLongestError) {
+            attempt.too_large = true;
+            return 1;
+        }
+        const auto* cancellation = attempt.http.options_.cancellation;
         return cancellation != nullptr && cancellation->requested() ? 1 : 0;
     }
 };
@@ -318,6 +333,7 @@ HttpConnection::Attempt HttpConnection::attempt(const HttpRequest& request, cons
     last_status_ = attempt.response.status;
     http_.transferred_ += static_cast<std::uint64_t>(body + headers);
     ++http_.requests_;
+    if (attempt.of_error > kLongestError) attempt.code = CURLE_OK;  // its status says enough
     if (attempt.body_unwanted) {
         attempt.code = CURLE_OK;
         attempt.response.body.clear();
@@ -347,10 +363,15 @@ Result<HttpResponse> HttpConnection::get(const HttpRequest& request) {
         auto got = attempt(request, *target, delivered);
         delivered = got.delivered;
         if (got.refused) return std::move(*got.refused);
-        if (got.code == CURLE_ABORTED_BY_CALLBACK) return cancelled();
-        if (got.too_large)
+        if (got.too_large) {
+            const auto limit = got.is_redirect ? kLongestError : request.limit;
             return environment_failure(
-                fmt::format("{}: the answer is larger than {}", name, text::human_bytes(request.limit)));
+                fmt::format("{}: the answer is larger than {}", name, text::human_bytes(limit)));
+        }
+        if (got.of_headers > kLargestHeaders)
+            return environment_failure(
+                fmt::format("{}: its headers are larger than {}", name, text::human_bytes(kLargestHeaders)));
+        if (got.code == CURLE_ABORTED_BY_CALLBACK) return cancelled();
         const bool came = got.code == CURLE_OK;
         const bool again = came ? worth_another_try(got.response.status) : worth_another_try(got.code);
         if (came && !again) return std::move(got.response);

@@ -12,14 +12,19 @@
   /auth/FILE           401 without user:secret /elsewhere/PORT/REST 302 to that port
   /tagged/FILE         an ETag, and 304 to whoever has it
   /needs-fresh/FILE    302 to a link that is good for one request
+  /endless-N/...       status N (302: to /plain/FILE) and a body without an end
+  /headers/...         headers without an end
+  /bomb/...            1 GB of zeros, as 1 MB of gzip
 It prints the port that it listens on and, for each request, "GET path range authorization", or HEAD.
 """
 import base64
 import hashlib
 import http.server
+import itertools
 import pathlib
 import sys
 import threading
+import zlib
 
 ROOT = pathlib.Path(sys.argv[1])
 TYPES = {".html": "text/html; charset=utf-8", ".json": "application/vnd.pypi.simple.v1+json"}
@@ -74,6 +79,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return self.send_simple(403)
         if behaviour.startswith("status-"):
             return self.send_simple(int(behaviour[7:]), body=b"x" * 5000)
+        if behaviour in ("headers", "bomb") or behaviour.startswith("endless-"):
+            return self.flood(behaviour, rest)
         if behaviour.startswith("busy-") and times <= int(behaviour[5:]):
             return self.send_simple(503, [("Retry-After", "0")])
         if behaviour.startswith("wait-"):
@@ -81,6 +88,29 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if behaviour == "auth" and self.headers.get("Authorization") != "Basic " + base64.b64encode(b"user:secret").decode():
             return self.send_simple(401, [("WWW-Authenticate", "Basic")])
         self.serve(behaviour, rest, times)
+
+    def flood(self, behaviour, rest):
+        """Ends when nobody takes it any longer."""
+        self.close_connection = True
+        self.send_response(int(behaviour[8:]) if behaviour.startswith("endless-") else 200)
+        self.send_header("Location", "/plain/" + rest)
+        try:
+            if behaviour == "headers":
+                while True:
+                    self.send_header("X-" + "a" * 100, "b" * 1000)
+                    self.flush_headers()
+            if behaviour == "bomb":
+                self.send_header("Content-Encoding", "gzip")
+                pack = zlib.compressobj(9, wbits=31)
+                pieces = (pack.compress(bytes(1 << 20)) if left else pack.flush() for left in range(1000, -1, -1))
+            else:
+                self.send_header("Content-Length", str(1 << 40))  # else libcurl leaves the body of a redirect
+                pieces = itertools.repeat(b"x" * 65536)
+            self.end_headers()
+            for piece in pieces:
+                self.wfile.write(piece)
+        except OSError:
+            pass
 
     def serve(self, behaviour, rest, times):
         path = ROOT / rest

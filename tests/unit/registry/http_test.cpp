@@ -88,6 +88,26 @@ TEST_CASE("GET follows redirects, asks again when the server is busy and says wh
           fmt::format("http://{}/plain/f: the answer is larger than 6 B", server.host()));
 }
 
+TEST_CASE("Answers without an end come to one") {
+    HttpServer server;
+    server.put("f", "content");
+    HttpOptions options = quick();
+    options.attempts = 2;
+    const auto says = [&](const std::string& path) {
+        return text::replace_all(get({server.url(path)}, options),
+                                 "http://" + server.host() + "/" + path + ": ", "");
+    };
+    CHECK(says("endless-200/f") == "the answer is larger than 67 MB");
+    CHECK(says("endless-302/f") == "the answer is larger than 1 MB");
+    CHECK(says("endless-404/f") == "404 ");
+    CHECK(says("endless-503/f") == "the server answered 503 (2 attempts)");
+    CHECK(says("bomb/f") == "the answer is larger than 67 MB");
+    CHECK(says("headers/f") == "its headers are larger than 262 kB");
+    HttpRequest told{server.url("endless-401/f")};
+    told.error_body = true;
+    CHECK(get(told).size() == 4 + (64u << 10));
+}
+
 TEST_CASE("What is no http or https URL is refused, and so is a server that is not there") {
     for (const auto* bad :
          {"ftp://host/x", "file:///etc/passwd", "x", "http://", "http://ho st/", "https:///x"}) {
