@@ -8,8 +8,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <thread>
 
 #include "base/text.hpp"
@@ -81,6 +83,17 @@ std::size_t zombie_children() {
 std::size_t open_files() {
     return static_cast<std::size_t>(
         std::distance(fs::directory_iterator("/proc/self/fd"), fs::directory_iterator()));
+}
+
+// Living processes that have this in their environment, as all descendants of a command have it that got it.
+std::size_t processes_with(const std::string& variable) {
+    std::size_t found = 0;
+    for (const auto& entry : fs::directory_iterator("/proc")) {
+        std::ifstream in(entry.path() / "environ", std::ios::binary);
+        const std::string all((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+        if (all.find(variable) != std::string::npos) ++found;
+    }
+    return found;
 }
 
 bool alive(const std::string& pid) {
@@ -334,32 +347,48 @@ TEST_CASE("process: a relative PATH entry is not searched") {
     fs::current_path(before);
 }
 
-TEST_CASE("process: many runs of every kind leave no zombie and no open file, from several threads at once") {
+// By hand 1000 runs: CUDAMATRIX_PROCESS_RUNS=1000 unit_base -tc='process: many*'.
+TEST_CASE(
+    "process: many runs of every kind leave no process and no open file, from several threads at once") {
+    constexpr std::size_t kThreads = 4;
+    const auto* asked = std::getenv("CUDAMATRIX_PROCESS_RUNS");
+    const auto rounds = (asked == nullptr ? 96 : std::stoul(asked)) / kThreads;
     const auto files = open_files();
     const auto zombies = zombie_children();
     std::atomic<int> wrong{0};
-    std::vector<std::pair<Command, Ended>> kinds{{script("exit 3"), Ended::exited},
-                                                 {script("kill -9 $$"), Ended::signalled},
-                                                 {script("exec sleep 30", 50ms), Ended::timed_out},
-                                                 {flood("exec cat /dev/zero", 1000, true), Ended::flooded},
-                                                 {script("sleep 30 >/dev/null 2>&1 &"), Ended::exited},
-                                                 {script(""), Ended::refused}};
-    kinds[5].first.argv = {"/nonexistent"};
+    std::vector<std::pair<Command, Ended>> kinds{
+        {script("exit 3"), Ended::exited},
+        {script("kill -9 $$"), Ended::signalled},
+        {script("exec sleep 30", 50ms), Ended::timed_out},
+        {flood("exec cat /dev/zero", 1000, true), Ended::flooded},
+        {script("sleep 30 >/dev/null 2>&1 &"), Ended::exited},
+        {script("(sleep 30 &) ; exit 0"), Ended::exited},
+        {script("trap '' TERM; while :; do sleep 0.02; done", 50ms, 50ms), Ended::timed_out},
+        {script(""), Ended::refused}};
+    kinds.back().first.argv = {"/nonexistent"};
+    const std::string name = "CUDAMATRIX_CENSUS";
+    const auto value = std::to_string(::getpid());
+    for (auto& [command, expected] : kinds)
+        command.environment[name] = value;
     const auto mix = [&](std::size_t offset) {
-        for (std::size_t i = offset; i < offset + 24; ++i) {
+        for (std::size_t i = offset; i < offset + rounds; ++i) {
             const auto& [command, expected] = kinds[i % kinds.size()];
             const auto result = run(command);
             if (expected == Ended::refused ? result.ok() : !result.ok() || result->how != expected) ++wrong;
         }
     };
     std::vector<std::thread> threads;
-    for (std::size_t t = 0; t < 4; ++t)
+    for (std::size_t t = 0; t < kThreads; ++t)
         threads.emplace_back(mix, t);
     for (auto& thread : threads)
         thread.join();
     CHECK(wrong == 0);
     CHECK(open_files() == files);
     CHECK(zombie_children() == zombies);
+    // Killed ones vanish a moment later.
+    for (int i = 0; i < 500 && processes_with(name + "=" + value) != 0; ++i)
+        std::this_thread::sleep_for(10ms);
+    CHECK(processes_with(name + "=" + value) == 0);
 }
 
 TEST_CASE("output that is taken as it comes is not kept, and whoever takes it can end the child") {
