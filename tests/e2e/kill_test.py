@@ -1,6 +1,6 @@
 """Stopped at random moments, a run loses nothing that it finished: kill -9 of the whole job on a fake engine, or a signal that asks it to end, then a
 second run.
-Usage: kill_test.py CUDAMATRIX SOURCE_DIR [TIMES [SEED]]   (8 kills and 6 signals by default; by hand: 200, of which half as many signals)
+Usage: kill_test.py CUDAMATRIX SOURCE_DIR [KILLS [SEED [SIGNALS]]]   (8 kills and 6 signals by default; by hand: 200 and 100)
 
 After each kill: no torn file in the output folder, a journal of which all lines but the last are whole, and a second run that passes, repeats no
 build and no test that the first had finished, and leaves nothing for `clean`. After each signal: exit code 130, no container and no process of ours, and
@@ -18,8 +18,8 @@ from job_world import World
 
 PROGRAM, SOURCE = [pathlib.Path(a).resolve() for a in sys.argv[1:3]]
 TIMES = int(sys.argv[3]) if len(sys.argv) > 3 else 8
-SIGNALS = TIMES // 2 if len(sys.argv) > 3 else 6
 SEED = int(sys.argv[4]) if len(sys.argv) > 4 else 20261127
+SIGNALS = int(sys.argv[5]) if len(sys.argv) > 5 else 6
 STAGED = (".cudamatrix-stage", ".cudamatrix-ready")  # of a render that was not committed
 
 
