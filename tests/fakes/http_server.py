@@ -22,6 +22,7 @@ import hashlib
 import http.server
 import itertools
 import pathlib
+import ssl
 import sys
 import threading
 import zlib
@@ -160,5 +161,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
 server.daemon_threads = True
+if len(sys.argv) > 2:  # over TLS, with that certificate and its key in one file
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(sys.argv[2])
+    server.handle_error = lambda *arguments: None  # whoever does not trust it hangs up
+    server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
 print("port", server.server_address[1], flush=True)
 server.serve_forever()

@@ -112,13 +112,14 @@ class Cli(unittest.TestCase):
         root = self.dir / name
         return {str(p.relative_to(root)): p.read_bytes() for p in root.rglob("*") if p.is_file() and (hidden or not p.name.startswith("."))}
 
-    def serve(self, folder="site", script="http_server.py"):
+    def serve(self, folder="site", script="http_server.py", certificate=None):
         """That program of tests/fakes over the folder: its URL."""
-        server = subprocess.Popen([sys.executable, TESTS / "fakes" / script, self.dir / folder], stdout=subprocess.PIPE, text=True)
+        more = [self.dir / certificate] if certificate else []
+        server = subprocess.Popen([sys.executable, TESTS / "fakes" / script, self.dir / folder, *more], stdout=subprocess.PIPE, text=True)
         self.addCleanup(server.stdout.close)
         self.addCleanup(server.wait)
         self.addCleanup(server.terminate)
-        return "http://127.0.0.1:" + server.stdout.readline().split()[1]
+        return f"http{'s' if certificate else ''}://127.0.0.1:{server.stdout.readline().split()[1]}"
 
     def serve_registry(self):
         """A registry of what lies in store/: its host."""

@@ -1,6 +1,7 @@
 """The command line as a user meets it: facts, and facts measure. Usage: facts_test.py CUDAMATRIX [unittest arguments]"""
 import json
 import os
+import subprocess
 
 from cli import GOOD, Cli, container, entry, library, main
 
@@ -77,6 +78,33 @@ class Facts(Cli):
         self.assertIn("left out: row 'torch-96.0.0+cu990-x86_64': column 'cuda' names '99.0', which cuda_toolkits.cuda does not have\n", got.stdout)
         self.call("facts", "check", "--facts", "new", code=0)
         self.refused(*(word if word != ">=90" else ">=100" for word in asked), "--out", "empty", says="no release on the index fits torch >=100 for x86_64 or aarch64")
+
+    def test_facts_measure_over_tls(self):
+        for name, subject in (("good.pem", "IP:127.0.0.1"), ("other.pem", "DNS:index.example.org")):
+            subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=test", "-addext", "subjectAltName=" + subject,
+                            "-keyout", self.dir / "key.pem", "-out", self.dir / name], check=True, capture_output=True)
+            self.write(self.read(name) + self.read("key.pem"), name)
+        demo = self.wheel("demo-1.0-py3-none-any.whl", {"demo-1.0.dist-info/METADATA": "Version: 1.0\n\n"}).name
+        self.index_page("demo", (demo, None, False, "plain"))
+        good, other, plain = self.serve(certificate="good.pem"), self.serve(certificate="other.pem"), self.serve()
+        secret = "https://user:geheim@"
+
+        def measure(url, *more, code=3):
+            got = self.call("facts", "measure", "package", "demo", "--index", url, "--out", "m", *more, code=code, env={"PIP_CERT": ""})
+            self.assertNotIn("geheim", got.stdout + got.stderr)
+            return got.stdout + got.stderr
+
+        index = good.replace("https://", secret) + "/plain/simple"
+        self.assertIn("certificate", measure(index))
+        self.assertIn("fix: name the site's certificates by --ca-bundle FILE\n", measure(index))
+        self.assertIn("certificate", measure(index, "--ca-bundle", "other.pem"))
+        self.assertRegex(measure(other + "/plain/simple", "--ca-bundle", "other.pem"), r"SSL: .*127\.0\.0\.1")  # of another host
+        # From TLS to none there is no way, whoever says so.
+        port = plain.split(":")[-1]
+        said = measure(good.replace("https://", secret) + f"/elsewhere/{port}/plain/simple", "--ca-bundle", "good.pem")
+        self.assertRegex(said, 'Protocol .?http.? ')
+        self.assertFalse(list((self.dir / "m").glob("*.yaml")))
+        measure(index, "--ca-bundle", "good.pem", code=0)
 
     def test_facts_measure_toolkit(self):
         ptxas = """#!/bin/sh
