@@ -111,7 +111,9 @@ class ShellReader {
         command_.redirects.back().file = std::move(token.word.text);
     }
 
+    // Whatever was read of the head of the case: `case x ;;` has no `in`.
     void begin_pattern() {
+        reads_case_ = 0;
         in_pattern_ = true;
         pattern_ = Truth::no;
     }
@@ -137,10 +139,7 @@ class ShellReader {
         }
         if (reads_case_ > 0) {
             if (reads_case_ == 1) blocks_.back().subject = token.word.text;
-            if (++reads_case_ == 3) {
-                reads_case_ = 0;
-                begin_pattern();
-            }
+            if (++reads_case_ == 3) begin_pattern();
             return;
         }
         if (command_.words.empty() && reserved(token)) return;

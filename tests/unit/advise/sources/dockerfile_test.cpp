@@ -209,6 +209,7 @@ TEST_CASE("whatever the text, reading ends and fails nowhere") {
     for (int i = 0; i < 5000; ++i)
         many += "if case ( { [ x && ";
     CHECK(read(many).starts_with("a\n"));
+    CHECK(read("FROM a\nRUN case x ;; a ;; esac b) c ;; esac").starts_with("a\n"));
     for (const std::string_view text :
          {"FROM", "FROM a\nRUN", "FROM a\nRUN <<", "FROM a\nRUN <<E", "FROM a\nRUN [", "FROM a\nRUN [\"",
           "FROM a\nCOPY", "FROM a\nENV", "FROM a\nARG", "FROM a\nRUN esac fi done ;; )", "FROM a\nRUN case",
