@@ -52,9 +52,11 @@ bool has_credentials(std::string_view text) {
     return rest.substr(0, rest.find('/')).find('@') != std::string_view::npos;
 }
 
+// Of a file: the last step is a name.
 bool is_path(std::string_view text) {
+    const auto last = text.substr(text.rfind('/') + 1);
     return !text.empty() && text.size() <= 1024 && only(text, " _./@+,=-") && text.front() != '-' &&
-           text.front() != ' ' && text.back() != '/' && text.back() != ' ';
+           text.front() != ' ' && !last.empty() && last != "." && last != ".." && text.back() != ' ';
 }
 
 bool is_workdir(std::string_view text) {
@@ -149,7 +151,12 @@ void read_mirror(Reader& reader, const Node& key, const Node& node) {
                                                       : "a URL such as https://mirror.example.org/path"));
         return;
     }
-    reader.matrix.mirrors.emplace_back(without_last_slash(key.text), value);
+    const auto from = without_last_slash(key.text);
+    const bool twice =
+        std::ranges::any_of(reader.matrix.mirrors, [&](const auto& other) { return other.first == from; });
+    if (twice)
+        reader.error(key.where, fmt::format("mirrors: {} appears twice", from), "delete one of the two");
+    reader.matrix.mirrors.emplace_back(from, value);
 }
 
 }  // namespace
