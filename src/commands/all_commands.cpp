@@ -163,7 +163,10 @@ and degraded cells on one line, for fromJSON. --images lists the images that
 these cells need, each with the cells that share it; the CI matrix then has one
 entry for each image: id, tag, folder, runner and cells. --runner gives the label
 for images with CUDA. A job then does `cudamatrix run MATRIX --only ${{ matrix.id }}`.
---github-output NAME also makes the line the output NAME of the step.)",
+--github-output NAME also makes the line the output NAME of the step. --format
+matrix prints the matrix file itself in one canonical form, as it was read: values
+in our spelling and those of --override, no comments, no settings that are the
+default. Reading that again gives the same cells, verdicts and settings.)",
                    "cudamatrix list matrix.yaml --images --format github-matrix --runner gpu-t4", add_list},
         CommandRow{"lock", "Pin base digests, apt versions and wheel hashes in cudamatrix.lock",
                    R"(Asks registries (through mirrors:) for the digests of tags, and resolves packages

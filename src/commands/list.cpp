@@ -28,6 +28,11 @@ Result<ExitCode> list(const ListOptions& options, const World& world) {
         return input_failure("--runner is a label of the CI matrix of images",
                              "give it with --images --format github-matrix");
     }
+    const auto& format = *report::format_named(report::list_formats(), options.format);
+    if (options.images && format.write_images == nullptr) {
+        return input_failure(fmt::format("--images has no format {}", options.format),
+                             "--format text, json or github-matrix");
+    }
     if (!options.output.name.empty() && options.format != "github-matrix") {
         return input_failure("--github-output is for the CI matrix", "give it with --format github-matrix");
     }
@@ -35,7 +40,6 @@ Result<ExitCode> list(const ListOptions& options, const World& world) {
     CM_TRY_ASSIGN(const auto loaded, load(options.input, world));
     report_warnings(*loaded, world);
     auto report = check_report(*loaded, world);
-    const auto& format = *report::format_named(report::list_formats(), options.format);
     const auto plan = options.images ? images_of(*loaded) : ImagePlan{};
     const auto write = [&](const report::CheckReport& about) {
         return options.images ? format.write_images(about, plan, options.runner) : format.write(about);

@@ -1,7 +1,7 @@
 // Pipelines of Buildkite: the first uploads the others, each as large as one upload may be.
 #include "base/text.hpp"
 #include "emit/emitters.hpp"
-#include "emit/yaml.hpp"
+#include "matrix/yaml_writer.hpp"
 #include "render/files/image_folder.hpp"
 
 namespace cudamatrix::emit {
@@ -69,13 +69,14 @@ Result<std::vector<Artifact>> buildkite(const Input& input) {
     const auto shards = in_shards(input, tasks_of(input), limit_of(input.facts, "buildkite", "jobs"));
     const auto head = head_of(input, "buildkite");
     std::vector<Artifact> files;
-    files.push_back({file_stem(input) + ".yml", yaml_text(head, first_pipeline(input, shards.size())), {}});
+    files.push_back(
+        {file_stem(input) + ".yml", yaml::document_text(head, first_pipeline(input, shards.size())), {}});
     for (std::size_t i = 0; i < shards.size(); ++i) {
         Json steps = Json::array();
         for (const auto& task : shards[i])
             steps.push_back(step_of(input, task));
         files.push_back(
-            {file_stem(input, i + 1) + ".yml", yaml_text(head, {{"steps", std::move(steps)}}), {}});
+            {file_stem(input, i + 1) + ".yml", yaml::document_text(head, {{"steps", std::move(steps)}}), {}});
     }
     return files;
 }

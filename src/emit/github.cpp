@@ -7,7 +7,7 @@
 
 #include "base/text.hpp"
 #include "emit/emitters.hpp"
-#include "emit/yaml.hpp"
+#include "matrix/yaml_writer.hpp"
 #include "render/files/image_folder.hpp"
 #include "render/lock/lock_file.hpp"
 
@@ -91,7 +91,7 @@ class Workflow {
             {"defaults", {{"run", {{"shell", "bash"}}}}},
             {"jobs", std::move(jobs)}};
         std::vector<Artifact> files;
-        files.push_back({file_name(), yaml_text(head_of(input_, "github"), document), {}});
+        files.push_back({file_name(), yaml::document_text(head_of(input_, "github"), document), {}});
         CM_TRY(check_size(files, bytes_of(input_.facts, "github"), "GitHub"));
         return files;
     }

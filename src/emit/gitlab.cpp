@@ -1,7 +1,7 @@
 // Pipelines of GitLab: a parent that judges, and children with a job for each image and machine.
 #include "base/text.hpp"
 #include "emit/emitters.hpp"
-#include "emit/yaml.hpp"
+#include "matrix/yaml_writer.hpp"
 
 namespace cudamatrix::emit {
 namespace {
@@ -65,10 +65,10 @@ std::vector<Artifact> pipelines(const Input& input, std::size_t most) {
     const auto shards = in_shards(input, tasks_of(input), most);
     const auto head = head_of(input, "gitlab");
     std::vector<Artifact> files;
-    files.push_back({file_stem(input) + ".yml", yaml_text(head, parent(input, shards.size())), {}});
+    files.push_back({file_stem(input) + ".yml", yaml::document_text(head, parent(input, shards.size())), {}});
     for (std::size_t i = 0; i < shards.size(); ++i)
         files.push_back({file_stem(input, i + 1) + ".yml",
-                         yaml_text(head, child(input, shards[i], shards.size() == 1)),
+                         yaml::document_text(head, child(input, shards[i], shards.size() == 1)),
                          {}});
     return files;
 }

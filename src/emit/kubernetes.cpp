@@ -6,9 +6,9 @@
 #include "base/sha256.hpp"
 #include "base/text.hpp"
 #include "emit/emitters.hpp"
-#include "emit/yaml.hpp"
 #include "knowledge/facts/lookup.hpp"
 #include "matrix/value.hpp"
+#include "matrix/yaml_writer.hpp"
 
 namespace cudamatrix::emit {
 namespace {
@@ -214,7 +214,7 @@ Result<std::vector<Artifact>> kubernetes(const Input& input) {
     for (std::size_t i = 0; i < kinds.size(); ++i) {
         if (i % most == 0) {
             files.push_back({file_stem(input, files.size() + 1) + ".yaml",
-                             yaml_text(head_of(input, "kubernetes"), no_network(input)),
+                             yaml::document_text(head_of(input, "kubernetes"), no_network(input)),
                              {}});
         }
         const auto document = job(input, kinds[i]);
@@ -224,7 +224,7 @@ Result<std::vector<Artifact>> kubernetes(const Input& input) {
                             input.images[kinds[i].image].id),
                 "choose fewer cells for it");
         }
-        files.back().content += "---\n" + yaml_text({}, document);
+        files.back().content += "---\n" + yaml::document_text({}, document);
     }
     return files;
 }

@@ -5,6 +5,7 @@
 
 #include "base/text.hpp"
 #include "matrix/matrix.hpp"
+#include "matrix/reader.hpp"
 #include "matrix/value.hpp"
 
 namespace cudamatrix {
@@ -198,6 +199,16 @@ std::variant<std::vector<Predicate>, ValueProblem> parse_alternative(Field field
         all.push_back(std::get<Predicate>(std::move(parsed)));
     }
     return all;
+}
+
+std::string alternative_text(const std::vector<Predicate>& all) {
+    std::vector<std::string> parts;
+    for (const Predicate& each : all) {
+        const auto* sign = std::ranges::find(kPrefixes, each.op, &Prefix::op);
+        const bool plain = each.op == Op::equal || each.op == Op::glob;
+        parts.push_back(plain ? each.operand : fmt::format("{}{}", sign->text, each.operand));
+    }
+    return text::join(parts, ",");
 }
 
 bool matches(const Condition::Clause& clause, const Cell& cell) {

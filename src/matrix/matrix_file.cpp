@@ -5,9 +5,11 @@
 
 #include "base/file.hpp"
 #include "base/number.hpp"
+#include "matrix/matrix_text.hpp"
 #include "matrix/product.hpp"
 #include "matrix/reader.hpp"
 #include "matrix/yaml.hpp"
+#include "matrix/yaml_writer.hpp"
 
 namespace cudamatrix {
 namespace {
@@ -20,6 +22,7 @@ constexpr std::uint64_t kFileBytes = 1u << 20;
 struct Section {
     std::string_view key;
     void (*read)(Reader&, const Node&, const Node&);
+    Json (*write)(const Matrix&);
     Node::Kind kind;
     std::string_view accepts;
     std::string_view empty = {};  ///< what is wrong with an empty list
@@ -28,24 +31,26 @@ struct Section {
 
 // Each after what it builds on.
 constexpr auto kSections = std::to_array<Section>({
-    {"axes", read_axes, Node::Kind::map, "a map of fields and their values"},
-    {"zip", read_zip, Node::Kind::sequence, "a list of lists such as [[cuda, torch]]"},
-    {"exclude", read_exclude, Node::Kind::sequence,
+    {"axes", read_axes, write_axes, Node::Kind::map, "a map of fields and their values"},
+    {"zip", read_zip, write_zip, Node::Kind::sequence, "a list of lists such as [[cuda, torch]]"},
+    {"exclude", read_exclude, write_exclude, Node::Kind::sequence,
      "a list of maps such as [{driver: \"<500\", cuda: \">=12\"}]"},
-    {"include", read_include, Node::Kind::sequence, "a list of maps, one for each cell"},
-    {"set", read_set, Node::Kind::map, "a map of fields and their values"},
-    {"keep", read_keep, Node::Kind::sequence, "a list of maps such as [{gpu: V100}]"},
-    {"rules", read_rules, Node::Kind::sequence, "a list of rules"},
-    {"waive", read_waive, Node::Kind::sequence, "a list of waivers"},
-    {"stages", read_stages, Node::Kind::sequence, "a list such as [install, runtime]",
+    {"include", read_include, write_include, Node::Kind::sequence, "a list of maps, one for each cell"},
+    {"set", read_set, write_set, Node::Kind::map, "a map of fields and their values"},
+    {"keep", read_keep, write_keep, Node::Kind::sequence, "a list of maps such as [{gpu: V100}]"},
+    {"rules", read_rules, write_rules, Node::Kind::sequence, "a list of rules"},
+    {"waive", read_waive, write_waive, Node::Kind::sequence, "a list of waivers"},
+    {"stages", read_stages, write_stages, Node::Kind::sequence, "a list such as [install, runtime]",
      "no stage would decide", "name a stage, or delete the key"},
-    {"build", read_build, Node::Kind::map, "a map such as {network: host, user: app}"},
-    {"mirrors", read_mirrors, Node::Kind::map, "a map such as {docker.io: registry.example.org/hub}"},
-    {"images", read_images, Node::Kind::sequence, kImageExample, "no cell would get an image",
+    {"build", read_build, write_build, Node::Kind::map, "a map such as {network: host, user: app}"},
+    {"mirrors", read_mirrors, write_mirrors, Node::Kind::map,
+     "a map such as {docker.io: registry.example.org/hub}"},
+    {"images", read_images, write_images, Node::Kind::sequence, kImageExample, "no cell would get an image",
      "write an entry, or delete the key"},
-    {"services", read_services, Node::Kind::sequence, kServiceExample, "nothing would be started",
-     "write a service, or delete the key"},
-    {"emit", read_emit, Node::Kind::map, "a map such as {machines: [{when: {gpu: T4}, labels: [gpu-t4]}]}"},
+    {"services", read_services, write_services, Node::Kind::sequence, kServiceExample,
+     "nothing would be started", "write a service, or delete the key"},
+    {"emit", read_emit, write_emit, Node::Kind::map,
+     "a map such as {machines: [{when: {gpu: T4}, labels: [gpu-t4]}]}"},
 });
 
 std::vector<std::string> known_keys() {
@@ -253,6 +258,16 @@ Result<Matrix> read_matrix_text(std::string_view text, std::string_view name, co
     }
     if (!reader.problems.empty()) return failure_of(std::move(reader.problems));
     return std::move(reader.matrix);
+}
+
+std::string matrix_text(const Matrix& matrix) {
+    Json document{{"version", 1}, {"name", matrix.name}};
+    if (matrix.expect_cells) document["expect_cells"] = *matrix.expect_cells;
+    for (const Section& section : kSections) {
+        if (auto written = section.write(matrix); !written.empty())
+            append_member(document, std::string(section.key), std::move(written));
+    }
+    return yaml::document_text({}, document);
 }
 
 Result<Matrix> read_matrix_file(const std::filesystem::path& path, const AlsoWrong& also_wrong,

@@ -1,4 +1,4 @@
-// axes, zip, set and include: the sections that give cells their values.
+// axes, zip, set and include: the sections that give cells their values, read and written.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -189,6 +189,56 @@ void read_include(Reader& reader, const Node&, const Node& node) {
         reader.matrix.include.push_back(field_values(reader, item));
         reader.matrix.include_where.push_back(item.where);
     }
+}
+
+namespace {
+
+Json value_json(Field field, const Value& value) {
+    if (info(field).syntax == Syntax::string_map) {
+        auto map = Json::object();
+        for (const auto& [name, text] : value.items)
+            append_member(map, name, text);
+        return map;
+    }
+    if (value.items.size() < 2) return value.text;
+    return list_json(value.items, [](const auto& item) { return Json(item.first); });
+}
+
+Json values_json(const std::vector<std::pair<Field, Value>>& values) {
+    auto map = Json::object();
+    for (const auto& [field, value] : values)
+        append_member(map, std::string(info(field).name), value_json(field, value));
+    return map;
+}
+
+}  // namespace
+
+Json write_axes(const Matrix& matrix) {
+    auto axes = Json::object();
+    for (const Axis& axis : matrix.axes) {
+        for (std::size_t i = 0; i < axis.fields.size(); ++i)
+            append_member(
+                axes, std::string(info(axis.fields[i]).name),
+                list_json(axis.rows, [&](const auto& row) { return value_json(axis.fields[i], row[i]); }));
+    }
+    return axes;
+}
+
+Json write_zip(const Matrix& matrix) {
+    auto groups = Json::array();
+    for (const Axis& axis : matrix.axes) {
+        if (axis.fields.size() > 1)
+            groups.push_back(list_json(axis.fields, [](Field field) { return Json(info(field).name); }));
+    }
+    return groups;
+}
+
+Json write_set(const Matrix& matrix) {
+    return values_json(matrix.set);
+}
+
+Json write_include(const Matrix& matrix) {
+    return list_json(matrix.include, values_json);
 }
 
 }  // namespace cudamatrix

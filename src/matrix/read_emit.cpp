@@ -106,4 +106,25 @@ void read_emit(Reader& reader, const Node& key, const Node& node) {
                    [&](const Entry& machine) { read_machine(machine, emit.machines); });
 }
 
+Json write_emit(const Matrix& matrix) {
+    const auto& emit = matrix.emit;
+    auto map = Json::object();
+    if (!emit.tool.empty()) map["tool"] = emit.tool + "@" + emit.commit;
+    if (!emit.registry.empty()) map["registry"] = emit.registry;
+    if (!emit.namespace_name.empty()) map["kubernetes"]["namespace"] = emit.namespace_name;
+    if (!emit.queue.empty()) map["kubernetes"]["queue"] = emit.queue;
+    if (emit.start != EmitSettings{}.start) map["slurm"]["start"] = emit.start;
+    if (!emit.partition.empty()) map["slurm"]["partition"] = emit.partition;
+    if (!emit.machines.empty()) {
+        map["machines"] = list_json(emit.machines, [](const Machine& machine) {
+            auto entry = Json::object();
+            if (!machine.when.clauses.empty()) entry["when"] = condition_json(machine.when);
+            entry["labels"] = machine.labels;
+            if (machine.gpu) entry["gpu"] = true;
+            return entry;
+        });
+    }
+    return map;
+}
+
 }  // namespace cudamatrix

@@ -144,4 +144,46 @@ void read_waive(Reader& reader, const Node& key, const Node& node) {
     }
 }
 
+Json condition_json(const Condition& condition) {
+    auto map = Json::object();
+    for (const auto& clause : condition.clauses) {
+        auto alternatives =
+            list_json(clause.any_of, [](const auto& all) { return Json(alternative_text(all)); });
+        append_member(map, std::string(info(clause.field).name),
+                      alternatives.size() == 1 ? std::move(alternatives[0]) : std::move(alternatives));
+    }
+    return map;
+}
+
+Json write_exclude(const Matrix& matrix) {
+    return list_json(matrix.exclude, condition_json);
+}
+
+Json write_keep(const Matrix& matrix) {
+    return list_json(matrix.keep, condition_json);
+}
+
+Json write_rules(const Matrix& matrix) {
+    return list_json(matrix.rules, [](const OwnRule& rule) {
+        Json entry{{"id", rule.id}};
+        if (!rule.when.clauses.empty()) entry["when"] = condition_json(rule.when);
+        entry["require"] = condition_json(rule.require);
+        entry["because"] = rule.because;
+        if (!rule.source.empty()) entry["source"] = rule.source;
+        if (rule.stage != OwnRule{}.stage) entry["stage"] = rule.stage;
+        if (rule.severity != Severity::error) entry["severity"] = to_string(rule.severity);
+        return entry;
+    });
+}
+
+Json write_waive(const Matrix& matrix) {
+    return list_json(matrix.waivers, [](const Waiver& waiver) {
+        Json entry{{"rule", waiver.rule}};
+        if (!waiver.when.clauses.empty()) entry["when"] = condition_json(waiver.when);
+        entry["because"] = waiver.because;
+        entry["until"] = waiver.until;
+        return entry;
+    });
+}
+
 }  // namespace cudamatrix

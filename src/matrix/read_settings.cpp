@@ -1,4 +1,4 @@
-// stages, build and mirrors: settings that do not make cells.
+// stages, build and mirrors: settings that do not make cells, read and written.
 #include <algorithm>
 #include <array>
 #include <filesystem>
@@ -217,6 +217,30 @@ void read_build(Reader& reader, const Node&, const Node& node) {
 void read_mirrors(Reader& reader, const Node&, const Node& node) {
     for (const auto& [name, member] : node.members)
         read_mirror(reader, name, member);
+}
+
+Json write_stages(const Matrix& matrix) {
+    return matrix.stages;
+}
+
+Json write_build(const Matrix& matrix) {
+    // A path as it was written beside the file, else where it leads to.
+    auto build = matrix.build;
+    if (!build.ca_bundle_beside.empty()) build.ca_bundle = build.ca_bundle_beside;
+    if (!build.netrc_beside.empty()) build.netrc = build.netrc_beside;
+    auto map = Json::object();
+    for (const BuildKey& key : kBuildKeys) {
+        if (build.*(key.member) != BuildSettings{}.*(key.member))
+            map[std::string(key.name)] = build.*(key.member);
+    }
+    return map;
+}
+
+Json write_mirrors(const Matrix& matrix) {
+    auto map = Json::object();
+    for (const auto& [from, to] : matrix.mirrors)
+        append_member(map, from, to);
+    return map;
 }
 
 }  // namespace cudamatrix

@@ -1,4 +1,4 @@
-// What the readers of the matrix file's sections share (private to src/matrix).
+// What the readers and writers of the matrix file's sections share (private to src/matrix).
 #pragma once
 
 #include <algorithm>
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/file.hpp"
+#include "base/json.hpp"
 #include "base/text.hpp"
 #include "matrix/matrix.hpp"
 #include "matrix/spelling.hpp"
@@ -187,6 +188,37 @@ inline constexpr std::string_view kImageExample =
     "{name: train, when: {flavour: devel}, apt: [git], pip: requirements.txt}";
 inline constexpr std::string_view kServiceExample =
     "{name: trainer, image: train, command: [python, train.py], gpu: 1}";
+
+/// The text of an alternative, which parse_alternative reads as the same.
+[[nodiscard]] std::string alternative_text(const std::vector<Predicate>& all);
+/// What read_condition, Entry::variables and read_healthcheck read, as it is written.
+[[nodiscard]] Json condition_json(const Condition& condition);
+[[nodiscard]] Json variables_json(const std::vector<Variable>& variables);
+[[nodiscard]] Json healthcheck_json(const Healthcheck& check);
+/// A list of the same.
+template <class Items, class Write>
+Json list_json(const Items& items, Write write) {
+    auto list = Json::array();
+    for (const auto& item : items)
+        list.push_back(write(item));
+    return list;
+}
+
+// The sections as they are written in the canonical form; null or empty: they are left out.
+[[nodiscard]] Json write_axes(const Matrix& matrix);
+[[nodiscard]] Json write_zip(const Matrix& matrix);
+[[nodiscard]] Json write_set(const Matrix& matrix);
+[[nodiscard]] Json write_include(const Matrix& matrix);
+[[nodiscard]] Json write_exclude(const Matrix& matrix);
+[[nodiscard]] Json write_keep(const Matrix& matrix);
+[[nodiscard]] Json write_rules(const Matrix& matrix);
+[[nodiscard]] Json write_waive(const Matrix& matrix);
+[[nodiscard]] Json write_stages(const Matrix& matrix);
+[[nodiscard]] Json write_build(const Matrix& matrix);
+[[nodiscard]] Json write_mirrors(const Matrix& matrix);
+[[nodiscard]] Json write_images(const Matrix& matrix);
+[[nodiscard]] Json write_services(const Matrix& matrix);
+[[nodiscard]] Json write_emit(const Matrix& matrix);
 
 // The sections, each with its key and a node of the kind that it takes.
 void read_axes(Reader& reader, const yaml::Node& key, const yaml::Node& node);

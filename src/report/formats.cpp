@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "matrix/matrix_text.hpp"
 #include "report/cases.hpp"
 #include "report/matrix_reports.hpp"
 #include "report/run_reports.hpp"
@@ -30,6 +31,9 @@ std::span<const ListFormat> list_formats() {
                        return Result<std::string>(list_images_json(report, plan));
                    }},
         ListFormat{"github-matrix", list_github_matrix, list_images_github_matrix},
+        ListFormat{"matrix",
+                   [](const CheckReport& report) { return Result<std::string>(matrix_text(report.matrix)); },
+                   nullptr},
     };
     return formats;
 }
@@ -252,7 +256,7 @@ std::string_view file_ending(std::string_view format) {
                                      Row{"markdown", "md"},       Row{"html", "html"},
                                      Row{"patch", "patch"},       Row{"github-pr", "github-pr.md"},
                                      Row{"github", "github.txt"}, Row{"github-matrix", "github-matrix.json"},
-                                     Row{"sarif", "sarif"}};
+                                     Row{"sarif", "sarif"},       Row{"matrix", "yaml"}};
     for (const auto& row : rows) {
         if (row.format == format) return row.ending;
     }

@@ -46,6 +46,7 @@ struct CheckFormat {
 struct ListFormat {
     std::string_view name;
     Result<std::string> (*write)(const CheckReport&);
+    /// nullptr: the format has no --images
     Result<std::string> (*write_images)(const CheckReport&, const ImagePlan&, std::string_view runner);
 };
 

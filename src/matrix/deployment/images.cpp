@@ -1,4 +1,4 @@
-// images: what images contain beyond their cells.
+// images: what images contain beyond their cells, read and written.
 #include <algorithm>
 #include <filesystem>
 #include <utility>
@@ -177,6 +177,35 @@ void read_images(Reader& reader, const Node& key, const Node& node) {
         entry.refuse_name_of(images, image, &ImageEntry::name, "an earlier entry of images", "entry");
         images.push_back(std::move(image));
     }
+}
+
+Json variables_json(const std::vector<Variable>& variables) {
+    auto map = Json::object();
+    for (const auto& variable : variables)
+        append_member(map, variable.name, variable.value);
+    return map;
+}
+
+Json write_images(const Matrix& matrix) {
+    return list_json(matrix.deployment.images, [](const ImageEntry& image) {
+        Json entry{{"name", image.name}};
+        if (!image.when.clauses.empty()) entry["when"] = condition_json(image.when);
+        if (!image.apt.empty())
+            entry["apt"] = list_json(image.apt, [](const Word& word) { return Json(word.text); });
+        if (!image.requirements.text.empty()) {
+            entry["pip"] = image.requirements.text;
+        } else if (!image.pip.empty()) {
+            entry["pip"] =
+                list_json(image.pip, [](const Variable& pin) { return Json(pin.name + "==" + pin.value); });
+        }
+        if (!image.copy.empty())
+            entry["copy"] = list_json(image.copy, [](const Copy& copy) {
+                return Json{{"from", copy.from}, {"to", copy.to}};
+            });
+        if (!image.env.empty()) entry["env"] = variables_json(image.env);
+        if (!image.healthcheck.test.empty()) entry["healthcheck"] = healthcheck_json(image.healthcheck);
+        return entry;
+    });
 }
 
 }  // namespace cudamatrix

@@ -140,6 +140,17 @@ class Check(Cli):
         include = json.loads(got.stdout)["include"]
         self.assertEqual([row["driver"] for row in include], ["535.183.01", "550.54.15"])
 
+    def test_list_prints_the_matrix_file_as_it_was_read(self):
+        name = self.write(GOOD)
+        printed = self.call("list", name, "--format", "matrix", "--out", "reports", code=0).stdout
+        self.assertEqual(self.read("reports/list.yaml"), printed)
+        again = self.write(printed)
+        self.assertEqual(self.call("list", again, "--format", "matrix", code=0).stdout, printed)
+        self.assertEqual(self.json_of("list", again)["cells"], self.json_of("list", self.write(GOOD))["cells"])
+        other = self.call("list", name, "--format", "matrix", "--override", "cuda=cu126", code=0).stdout
+        self.assertIn('cuda: ["12.6"]', other)
+        self.refused("list", name, "--format", "matrix", "--images", says="--images has no format matrix")
+
     def test_list_images_shows_which_cells_share_one(self):
         name = self.write(TWO)
         got = self.call("list", name, "--images", "--out", "reports", code=0)

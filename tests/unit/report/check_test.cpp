@@ -468,7 +468,7 @@ TEST_CASE("check: the same data gives the same bytes") {
 TEST_CASE("formats: every list is found by its names, and by nothing else") {
     CHECK(names_of(check_formats()) ==
           std::vector<std::string>{"text", "json", "markdown", "github", "sarif"});
-    CHECK(names_of(list_formats()) == std::vector<std::string>{"text", "json", "github-matrix"});
+    CHECK(names_of(list_formats()) == std::vector<std::string>{"text", "json", "github-matrix", "matrix"});
     CHECK(names_of(run_formats()) ==
           std::vector<std::string>{"text", "json", "junit", "tap", "markdown", "html"});
     CHECK(names_of(rejection_formats()) == std::vector<std::string>{"text", "json", "junit", "tap"});
@@ -479,6 +479,7 @@ TEST_CASE("formats: every list is found by its names, and by nothing else") {
     CHECK(names_of(kernels_formats()) == std::vector<std::string>{"text", "json"});
     CHECK(file_ending("text") == "txt");
     CHECK(file_ending("github-matrix") == "github-matrix.json");
+    CHECK(file_ending("matrix") == "yaml");
     CHECK(file_ending("junit") == "xml");
     CHECK(file_ending("anything") == "txt");
     CHECK(format_named(check_formats(), "junit") == nullptr);

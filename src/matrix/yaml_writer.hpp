@@ -7,11 +7,11 @@
 
 #include "base/json.hpp"
 
-namespace cudamatrix::emit {
+namespace cudamatrix::yaml {
 
 /// `head` as comments, then the document in block style. Text of several lines that ends with one is written
 /// literally (|). Lists of single values, and maps in lists that hold nothing else, stand on one line. A
 /// member whose name ends with '#' is a comment behind the one before it: {"uses": "a@b", "uses#": "v7.0.1"}.
-[[nodiscard]] std::string yaml_text(const std::vector<std::string>& head, const Json& document);
+[[nodiscard]] std::string document_text(const std::vector<std::string>& head, const Json& document);
 
-}  // namespace cudamatrix::emit
+}  // namespace cudamatrix::yaml

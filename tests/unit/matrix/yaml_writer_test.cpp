@@ -1,8 +1,8 @@
 #include <doctest/doctest.h>
 
 #include "base/text.hpp"
-#include "emit/yaml.hpp"
 #include "matrix/yaml.hpp"
+#include "matrix/yaml_writer.hpp"
 #include "unit/render/payloads.hpp"
 
 using namespace cudamatrix;
@@ -10,7 +10,7 @@ using namespace cudamatrix;
 namespace {
 
 std::string written(const Json& value) {
-    return emit::yaml_text({}, {{"key", value}});
+    return yaml::document_text({}, {{"key", value}});
 }
 
 }  // namespace
@@ -38,7 +38,7 @@ TEST_CASE("lists, maps, scripts and comments have their places") {
         {"rows", Json::array({Json{{"a", 1}, {"b", {"x"}}}, Json{{"a", 2}}})},
         {"steps", Json::array({Json{{"uses", "actions/x@0"}, {"uses#", "v1"}, {"with", {{"a", "b"}}}},
                                Json{{"run", "one\n\n  two\n"}}, "three\nfour\n", "five"})}};
-    CHECK(emit::yaml_text({"Head.", "Second."}, document) == R"(# Head.
+    CHECK(yaml::document_text({"Head.", "Second."}, document) == R"(# Head.
 # Second.
 list: [a, b 1]
 empty: []
@@ -74,7 +74,7 @@ TEST_CASE("every hostile value is read back as what it was") {
              {Json{{"key", value}, {"other", "x"}}, Json{{"key", {value, "x"}}, {"other", "x"}},
               Json{{"key", Json::array({Json{{"a", value}}})}, {"other", "x"}}}) {
             CAPTURE(value.substr(0, 100));
-            const auto text = emit::yaml_text({}, document);
+            const auto text = yaml::document_text({}, document);
             const auto node = yaml::parse(text, "emitted");
             // What the reader refuses in any file (control characters, escapes that it does not know) is no
             // other value either.

@@ -1,10 +1,10 @@
-#include "emit/yaml.hpp"
+#include "matrix/yaml_writer.hpp"
 
 #include <algorithm>
 
 #include "base/text.hpp"
 
-namespace cudamatrix::emit {
+namespace cudamatrix::yaml {
 namespace {
 
 // What YAML 1.1 reads as something else than a word.
@@ -54,6 +54,14 @@ bool is_flat(const Json& value) {
            });
 }
 
+// `on` is a key of GitHub's that everybody leaves without quotes.
+std::string key(const std::string& name) {
+    const bool bare = !name.empty() && (text::is_word(name.front()) || name.front() == '.') &&
+                      text::only(name, " -_./@+=$") && name.back() != ' ' &&
+                      (!is_reserved(name) || name == "on");
+    return bare ? name : to_text(Json(name), false);
+}
+
 std::string flow(const Json& value) {
     std::vector<std::string> parts;
     if (value.is_array()) {
@@ -62,7 +70,7 @@ std::string flow(const Json& value) {
         return "[" + text::join(parts, ", ") + "]";
     }
     for (const auto& [name, member] : value.items())
-        parts.push_back(name + ": " + (is_single(member) ? scalar(member) : flow(member)));
+        parts.push_back(key(name) + ": " + (is_single(member) ? scalar(member) : flow(member)));
     return "{" + text::join(parts, ", ") + "}";
 }
 
@@ -75,7 +83,7 @@ class Writer {
             if (name.ends_with('#')) continue;
             out_ += continues ? "" : std::string(indent, ' ');
             continues = false;
-            out_ += name + ":";
+            out_ += key(name) + ":";
             const auto comment = object.find(name + "#");
             if (comment != object.end()) {
                 out_ += fmt::format(" {}  # {}\n", scalar(value), comment->get<std::string>());
@@ -118,7 +126,7 @@ class Writer {
                 literal(item, indent + 2);
             } else if (is_single(item)) {
                 out_ += scalar(item) + "\n";
-            } else if (on_lines) {
+            } else if (on_lines || is_short(item)) {
                 out_ += flow(item) + "\n";
             } else {
                 members(item, indent + 2, true);
@@ -139,7 +147,7 @@ class Writer {
 
 }  // namespace
 
-std::string yaml_text(const std::vector<std::string>& head, const Json& document) {
+std::string document_text(const std::vector<std::string>& head, const Json& document) {
     Writer writer;
     for (const auto& line : head)
         writer.comment(line);
@@ -147,4 +155,4 @@ std::string yaml_text(const std::vector<std::string>& head, const Json& document
     return std::move(writer).take();
 }
 
-}  // namespace cudamatrix::emit
+}  // namespace cudamatrix::yaml
