@@ -32,9 +32,14 @@ class Resolver {
                                           work_.images.size(), image.id));
             const auto done = resolve(image, lock);
             if (done.ok()) continue;
-            const auto code = done.failure().code;
-            if (code == ExitCode::interrupted || code == ExitCode::bad_input) return done.failure();
+            if (done.failure().code == ExitCode::bad_input) return done.failure();
             unresolved.emplace(image.id, done.failure());
+            if (done.failure().code != ExitCode::interrupted) continue;
+            for (auto left = i + 1; left < work_.images.size(); ++left)
+                unresolved.emplace(work_.images[left]->id, done.failure());
+            // What is resolved by now is kept.
+            if (unresolved.size() == work_.images.size()) return done.failure();
+            break;
         }
         put_back(lock);
         std::error_code error;
@@ -294,6 +299,7 @@ Result<LockOutcome> carry_out(Job& job, const LockWork& work) {
     const auto written = is_news ? write_lock(lock_path(job.input.matrix), *lock) : Result<bool>(false);
     resolver.settle_bases(is_news && written.ok() ? *lock : before);
     if (!written.ok()) return written.failure();
+    if (job.interrupted()) return Failure{ExitCode::interrupted, {}};
     if (!is_news) return outcome;
     CM_TRY(render_again(job, std::move(*lock)));
     return outcome;
