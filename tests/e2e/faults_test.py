@@ -357,15 +357,17 @@ def work(disk, options):
             continue
         began = time.monotonic()
         run = Run(disk, case)
-        count = 0
+        count, found_here = 0, []
         wrong += run.in_place() if run.calls else [f"{case.name} writes nothing"]
         for at, error, mode in [] if options.list else run.faults(options.whole, number):
             found = run.fault(at, error, mode)
             count += found is not None
             wrong += found or []
+            found_here += found or []
         number += 1
         faults += count
         if options.whole or options.list or options.only:
+            print(*found_here, sep="", end="", flush=True)
             print(f"{case.name}: {len(run.calls)} calls, {count} faults, {time.monotonic() - began:.0f} s", flush=True)
     print(f"{number} commands, {faults} faults, {len(wrong)} mistakes")
     return "\n".join(wrong) if wrong else 0
