@@ -249,7 +249,7 @@ def compare(before, good, now):
 def names_of(path):
     """One of them is what a message has to say of the file; a temporary one is called by what it becomes."""
     name = re.sub(r"(\.[A-Za-z0-9]{6}|\.new)$", "", os.path.basename(path))
-    return {name, os.path.basename(path)}
+    return {name, os.path.basename(path).replace("-stage", "-ready")}  # what was committed is called as rubbish before it is removed
 
 
 class Run:
