@@ -36,7 +36,8 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     target_compile_options(cudamatrix_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-fpch-preprocess>)  # ccache asks for it
 endif()
 
-# What reads bytes from outside, or writes what others read: with CUDAMATRIX_BUILT_ROOMS only these rooms are compiled.
+# What reads bytes from outside, or writes what others read: with CUDAMATRIX_BUILT_ROOMS only these rooms are compiled,
+# and those of CUDAMATRIX_COMPILED_ROOMS.
 set(cudamatrix_rooms_of_foreign_bytes base registry matrix templates output image lock files scan measure sources audit symptoms)
 
 # cudamatrix_library(FOLDER [USES base matrix ...] [LINKS third-party ...] [SOURCES generated.cpp ...]), for src/CMakeLists.txt:
@@ -45,7 +46,7 @@ set(cudamatrix_rooms_of_foreign_bytes base registry matrix templates output imag
 function(cudamatrix_library folder)
     cmake_parse_arguments(arg "" "" "SOURCES;USES;LINKS;PUBLIC_LINKS" ${ARGN})
     get_filename_component(name ${folder} NAME)
-    if(CUDAMATRIX_BUILT_ROOMS AND NOT name IN_LIST cudamatrix_rooms_of_foreign_bytes)
+    if(CUDAMATRIX_BUILT_ROOMS AND NOT name IN_LIST cudamatrix_rooms_of_foreign_bytes AND NOT name IN_LIST CUDAMATRIX_COMPILED_ROOMS)
         set(built ${CUDAMATRIX_BUILT_ROOMS}/libcudamatrix_${name}.a)
         if(NOT EXISTS ${built})
             message(FATAL_ERROR "${built} is missing: build its preset first (cmake --build --preset tests)")

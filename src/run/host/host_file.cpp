@@ -96,26 +96,28 @@ Json host_json(const Host& host) {
     return out;
 }
 
-Result<Host> read_host_file(const std::filesystem::path& file) {
-    const auto name = file.generic_string();
-    constexpr std::string_view kMakeOne = "cudamatrix doctor --format json > FILE.json on that machine";
-    auto content = file::read(file, kLargestReport);
-    if (!content.ok()) {
-        auto failure = std::move(content).failure();
-        failure.code = ExitCode::bad_input;
-        return failure;
-    }
-    CM_TRY_ASSIGN(const auto json, report::parse_report(*content, name));
+Result<Host> parse_host_report(std::string_view text, std::string_view name) {
+    CM_TRY_ASSIGN(const auto json, report::parse_report(text, name));
     const auto* host = member(json, "host");
     if (host == nullptr || member(json, "lines") == nullptr)
         return input_failure(fmt::format("{}: not a report of doctor", text::printable(name)),
-                             std::string(kMakeOne));
+                             "cudamatrix doctor --format json > FILE.json on that machine");
     report::Mistakes mistakes(name);
     const JsonPlace root;
     const JsonPlace at{&root, "host"};
     auto read = read_host(Members(mistakes, *host, at));
     if (!mistakes.empty()) return std::move(mistakes).take();
     return read;
+}
+
+Result<Host> read_host_file(const std::filesystem::path& file) {
+    auto content = file::read(file, kLargestReport);
+    if (!content.ok()) {
+        auto failure = std::move(content).failure();
+        failure.code = ExitCode::bad_input;
+        return failure;
+    }
+    return parse_host_report(*content, file.generic_string());
 }
 
 }  // namespace cudamatrix::probe

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string_view>
 
 #include "base/json.hpp"
 #include "base/result.hpp"
@@ -11,6 +12,9 @@ namespace cudamatrix::probe {
 
 /// The member "host" of the report. It names no machine: the file's name does.
 [[nodiscard]] Json host_json(const Host& host);
+
+/// The machine that the report `text` of `doctor` was made on; `name` is what messages call it.
+[[nodiscard]] Result<Host> parse_host_report(std::string_view text, std::string_view name);
 
 /// The machine that the report was made on. Input failures: no such file, no report of `doctor`, a value that
 /// is none; each with its place.
