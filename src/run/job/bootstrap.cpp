@@ -42,6 +42,19 @@ std::vector<std::pair<fs::path, fs::path>> kept_files(const Bootstrap& bootstrap
     return out;
 }
 
+Failure not_moved(const fs::path& from, const fs::path& to, const std::error_code& error) {
+    return environment_failure(fmt::format("cannot rename {} to {}: {}", text::printable(from.string()),
+                                           text::printable(to.string()), error.message()));
+}
+
+// A file that is not there needs no move.
+Status move_existing(const fs::path& from, const fs::path& to) {
+    std::error_code error;
+    fs::rename(from, to, error);
+    if (error && error != std::errc::no_such_file_or_directory) return not_moved(from, to, error);
+    return Done{};
+}
+
 // The line of stderr that says most: the last one that begins with E:, else the last one.
 std::string reason_of(const Outcome& outcome) {
     std::string last;
@@ -159,27 +172,36 @@ Result<BootstrapTar> ensure_bootstrap(const Bootstrap& bootstrap, const Bootstra
     const auto digest = sha256_of_file(partial);
     if (!digest.ok()) return abandon(digest.failure());
     tar.sha256 = *digest;
+    // What is half done is undone: the tar that was there stays, with its note.
+    const auto undone = [&](Failure failure) {
+        if (context.anew) static_cast<void>(settle_bootstrap(bootstrap, context.folder, true));
+        return abandon(std::move(failure));
+    };
     if (context.anew) {
-        for (const auto& [now, before] : kept_files(bootstrap, context.folder))
-            fs::rename(now, before, error);
+        for (const auto& [now, before] : kept_files(bootstrap, context.folder)) {
+            if (auto moved = move_existing(now, before); !moved.ok()) return undone(moved.failure());
+        }
     }
     fs::rename(partial, tar.path, error);
-    if (error) {
-        return abandon(environment_failure(
-            fmt::format("cannot write {}: {}", text::printable(tar.path.string()), error.message())));
-    }
-    CM_TRY(file::write(tar.path.string() + ".json", note(bootstrap, tar.sha256)));
+    if (error) return undone(not_moved(partial, tar.path, error));
+    if (auto noted = file::write(tar.path.string() + ".json", note(bootstrap, tar.sha256)); !noted.ok())
+        return undone(noted.failure());
     return tar;
 }
 
-void settle_bootstrap(const Bootstrap& bootstrap, const fs::path& folder, bool back) {
-    std::error_code error;
+Status settle_bootstrap(const Bootstrap& bootstrap, const fs::path& folder, bool back) {
     for (const auto& [now, before] : kept_files(bootstrap, folder)) {
-        if (back)
-            fs::rename(before, now, error);
-        else
-            fs::remove(before, error);
+        if (back) {
+            CM_TRY(move_existing(before, now));  // the note follows the tar, or stays with it
+            continue;
+        }
+        std::error_code error;
+        fs::remove(before, error);
+        if (error)
+            return environment_failure(
+                fmt::format("cannot remove {}: {}", text::printable(before.string()), error.message()));
     }
+    return Done{};
 }
 
 }  // namespace cudamatrix::job

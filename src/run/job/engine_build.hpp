@@ -68,7 +68,7 @@ struct BootstrapContext {
                                                        const BootstrapContext& context);
 
 /// Ends what `anew` began: the tar that was there before is removed, or (`back`) put in the place of the new
-/// one.
-void settle_bootstrap(const Bootstrap& bootstrap, const std::filesystem::path& folder, bool back);
+/// one. A file that cannot be moved or removed is an environment failure that names it.
+[[nodiscard]] Status settle_bootstrap(const Bootstrap& bootstrap, const std::filesystem::path& folder, bool back);
 
 }  // namespace cudamatrix::job

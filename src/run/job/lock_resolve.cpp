@@ -48,14 +48,17 @@ class Resolver {
     }
 
     /// Of bases that were made again, those that `lock` pins stay.
-    void settle_bases(const Lock& lock) const {
+    [[nodiscard]] Status settle_bases(const Lock& lock) const {
+        Status first = Done{};
         for (const auto& [suite, bootstrap] : made_) {
             const auto before = job_.plan.lock.bases.find(suite);
             const auto now = lock.bases.find(suite);
-            settle_bootstrap(*bootstrap, job_.settings.out / "bootstrap",
-                             before != job_.plan.lock.bases.end() && now != lock.bases.end() &&
-                                 before->second.sha256 == now->second.sha256);
+            auto settled = settle_bootstrap(*bootstrap, job_.settings.out / "bootstrap",
+                                            before != job_.plan.lock.bases.end() && now != lock.bases.end() &&
+                                                before->second.sha256 == now->second.sha256);
+            if (!settled.ok() && first.ok()) first = std::move(settled);
         }
+        return first;
     }
 
     std::map<std::string, Failure> unresolved;  ///< by Image::id; see LockOutcome
@@ -289,7 +292,7 @@ Result<LockOutcome> carry_out(Job& job, const LockWork& work) {
     Resolver resolver(job, work);
     auto lock = resolver.resolve();
     if (!lock.ok()) {
-        resolver.settle_bases(before);
+        static_cast<void>(resolver.settle_bases(before));  // the first failure is the one to tell
         return lock.failure();
     }
     outcome.unresolved = std::move(resolver.unresolved);
@@ -297,11 +300,11 @@ Result<LockOutcome> carry_out(Job& job, const LockWork& work) {
     // Nothing resolved: a lock with no news in it is not written.
     const bool is_news = outcome.unresolved.empty() || !outcome.changes.empty();
     const auto written = is_news ? write_lock(lock_path(job.input.matrix), *lock) : Result<bool>(false);
-    resolver.settle_bases(is_news && written.ok() ? *lock : before);
+    const auto settled = resolver.settle_bases(is_news && written.ok() ? *lock : before);
     if (!written.ok()) return written.failure();
     if (job.interrupted()) return Failure{ExitCode::interrupted, {}};
-    if (!is_news) return outcome;
-    CM_TRY(render_again(job, std::move(*lock)));
+    if (is_news) CM_TRY(render_again(job, std::move(*lock)));
+    CM_TRY(settled);
     return outcome;
 }
 
