@@ -69,6 +69,7 @@ struct BootstrapContext {
 
 /// Ends what `anew` began: the tar that was there before is removed, or (`back`) put in the place of the new
 /// one. A file that cannot be moved or removed is an environment failure that names it.
-[[nodiscard]] Status settle_bootstrap(const Bootstrap& bootstrap, const std::filesystem::path& folder, bool back);
+[[nodiscard]] Status settle_bootstrap(const Bootstrap& bootstrap, const std::filesystem::path& folder,
+                                      bool back);
 
 }  // namespace cudamatrix::job
