@@ -9,9 +9,10 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
-#include <cstdio>
 #include <ctime>
+#include <exception>
 #include <optional>
+#include <sstream>
 #include <string_view>
 
 #include "base/build_info.hpp"
@@ -170,15 +171,7 @@ std::string usage_mistake(const CLI::App* app, const CLI::Error& error) {
     return fmt::format("{}\nRun `{} --help` for more information.\n", error.what(), command.path);
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-    struct sigaction action {};
-    action.sa_handler = on_signal;
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP})
-        sigaction(signal, &action, nullptr);
-    std::signal(SIGPIPE, SIG_IGN);
-
+ExitCode program(int argc, char** argv) {
     const auto world = world_of_this_process();
     CLI::App app("Judge, render, build and prove matrices of GPU base images.", "cudamatrix");
     app.require_subcommand(0, 1);
@@ -207,26 +200,47 @@ int main(int argc, char** argv) {
         app.parse(std::move(words));
     } catch (const CLI::ParseError& error) {
         // --help is an error to CLI11 with exit code 0; every other one is wrong usage.
-        if (app.exit(error) == 0) return 0;
+        std::ostringstream shown, mistake;
+        const int code = app.exit(error, shown, mistake);
+        print(shown.str());
+        tell(mistake.str());
+        if (code == 0) return ExitCode::success;
         // `--update images m.yaml` reads as two matrix files.
         if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError) &&
             std::count(argv, argv + argc, std::string_view("--update")) > 0)
-            fmt::print(stderr, "--update takes its value after '=': --update=images\n");
-        return static_cast<int>(ExitCode::bad_input);
+            tell("--update takes its value after '=': --update=images\n");
+        return ExitCode::bad_input;
     }
     if (version) {
         const auto facts = Facts::embedded();
-        fmt::print("cudamatrix {}\nfacts {} {}\nbuild {}\n", kVersion, facts.date(), facts.hash(), build());
-        return 0;
+        print(fmt::format("cudamatrix {}\nfacts {} {}\nbuild {}\n", kVersion, facts.date(), facts.hash(),
+                          build()));
+        return ExitCode::success;
     }
     for (const auto& [command, run] : actions) {
         if (!command->parsed()) continue;
         const auto done = run(world);
         const auto code = done.ok() ? done.value() : report_failure(done.failure(), world);
-        const bool written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
-        if (cancellation.requested()) return static_cast<int>(ExitCode::interrupted);
-        return static_cast<int>(written ? code : worse(code, ExitCode::environment));
+        return cancellation.requested() ? ExitCode::interrupted : code;
     }
-    fmt::print("{}", kNextStep);
-    return 0;
+    print(kNextStep);
+    return ExitCode::success;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    open_streams();
+    struct sigaction action {};
+    action.sa_handler = on_signal;
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP})
+        sigaction(signal, &action, nullptr);
+    std::signal(SIGPIPE, SIG_IGN);
+    try {
+        return static_cast<int>(after_streams(program(argc, argv)));
+    } catch (const std::exception& error) {
+        // What no room expects: no memory, no thread.
+        tell(fmt::format("cudamatrix: error: cannot go on: {}\n", text::printable(error.what())));
+        return static_cast<int>(ExitCode::environment);
+    }
 }

@@ -21,7 +21,7 @@ Result<ExitCode> perform(const CollectOptions& options, const World& world) {
     CM_TRY_ASSIGN(const auto plan, job::make_plan(input, settings, "test"));
     CM_TRY_ASSIGN(const auto collected, collect::collect(input, settings, plan, options.paths));
     for (const auto& note : collected.notes)
-        fmt::print(stderr, "{}", render(note, {}, world.colour_err));
+        tell(note, world);
     const auto& name = options.image.format;
     const auto& format = *report::format_named(report::run_formats(), name);
     const auto write = [&](const report::TextOptions& text) {

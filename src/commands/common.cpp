@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
 
 #include "base/build_info.hpp"
 #include "base/file.hpp"
@@ -31,11 +30,10 @@ class Watch {
         if (now - said_ > kEvery) {
             said_ = now;
             if (progress.all == 0) {
-                fmt::print(stderr, "{} {}\n", progress.done, progress.step);
+                tell(fmt::format("{} {}\n", progress.done, progress.step));
             } else {
-                fmt::print(stderr, "{} of {} {}\n", progress.done, progress.all, progress.step);
+                tell(fmt::format("{} of {} {}\n", progress.done, progress.all, progress.step));
             }
-            std::fflush(stderr);
         }
         return !interrupted(cancellation_);
     }
@@ -126,7 +124,7 @@ Result<std::unique_ptr<Loaded>> load(const MatrixOptions& options, const World& 
                   read_matrix_file(options.matrix, rules::mistakes_in_ids, lookup::names_in(facts)));
     if (options.says_spellings) {
         for (const auto& note : spelling_notes(matrix))
-            fmt::print(stderr, "{}", render(note, {}, world.colour_err));
+            tell(note, world);
     }
     auto loaded = std::unique_ptr<Loaded>(new Loaded{std::move(matrix), std::move(facts), {}, {}, {}});
     CM_TRY(change_values(options, world, *loaded));
@@ -172,7 +170,7 @@ void say_fixes_given_up(const World& world) {
     const auto note = Diagnostic::note(
         fmt::format("stopped searching for fixes after {} candidates; some findings may list too few",
                     solve::kMostTriedForFixes));
-    fmt::print(stderr, "{}", render(note, {}, world.colour_err));
+    tell(note, world);
 }
 
 report::ToolInfo tool_info(const Facts& facts, std::string_view today) {
@@ -190,7 +188,7 @@ report::ToolInfo tool_info(const Facts& facts, std::string_view today) {
 
 void warn_of_age(const report::ToolInfo& tool, const World& world) {
     if (tool.facts_warning.empty()) return;
-    fmt::print(stderr, "{}", render(Diagnostic::warning(tool.facts_warning), {}, world.colour_err));
+    tell(Diagnostic::warning(tool.facts_warning), world);
 }
 
 report::TextOptions text_options(const World& world) {
@@ -225,14 +223,14 @@ ExitCode report_failure(const Failure& failure, const World& world) {
         }
         // Text that is not UTF-8 has no columns worth a caret.
         const bool excerpt = !text::invalid_utf8(source).has_value();
-        fmt::print(stderr, "{}", render(diagnostic, excerpt ? source : std::string_view(), world.colour_err));
+        tell(render(diagnostic, excerpt ? source : std::string_view(), world.colour_err));
     }
     return failure.code;
 }
 
 void report_warnings(const Loaded& loaded, const World& world) {
     for (const auto& warning : all_warnings(loaded.matrix, loaded.judgement)) {
-        fmt::print(stderr, "{}", render(warning, loaded.matrix.source, world.colour_err));
+        tell(render(warning, loaded.matrix.source, world.colour_err));
     }
 }
 
@@ -240,14 +238,9 @@ Spelling said_spellings(const Facts& facts, const World& world) {
     return
         [spelling = lookup::spellings(facts), colour = world.colour_err](Field field, std::string_view text) {
             auto meant = spelling(field, text);
-            if (!meant.empty())
-                fmt::print(stderr, "{}", render(note_of({field, std::string(text), meant, {}}), {}, colour));
+            if (!meant.empty()) tell(render(note_of({field, std::string(text), meant, {}}), {}, colour));
             return meant;
         };
-}
-
-void print(const std::string& text) {
-    std::fwrite(text.data(), 1, text.size(), stdout);
 }
 
 }  // namespace cudamatrix

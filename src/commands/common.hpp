@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "commands/command.hpp"
+#include "commands/streams.hpp"
 #include "knowledge/facts/facts.hpp"
 #include "knowledge/judge/judge.hpp"
 #include "matrix/matrix.hpp"
@@ -104,9 +105,6 @@ void add_day(const Arguments& app, std::string& on);
 
 /// --out DIR of a command whose report goes to stdout and, with it, into a file of DIR as well.
 void add_report_folder(const Arguments& app, std::string& out);
-
-/// Writes to stdout.
-void print(const std::string& text);
 
 /// DIR/NAME.ENDING, replaced as a whole; DIR is made where it is missing.
 [[nodiscard]] Status write_report(const std::filesystem::path& folder, std::string_view name,

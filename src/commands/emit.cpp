@@ -71,7 +71,7 @@ void tell_unpinned(const job::Plan& plan, const Matrix& matrix, const World& wor
                           fmt::format("{} does not cover {}: the jobs, which run with --locked, will say so",
                                       job::lock_path(matrix).string(), text::count(open.size(), "image")))
                           .with_fix("cudamatrix lock " + matrix.path);
-    fmt::print(stderr, "{}", render(note, {}, world.colour_err));
+    tell(note, world);
 }
 
 // What was typed and decides what cells and images there are: every command of the pipeline gets it, too.

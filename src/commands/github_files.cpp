@@ -85,7 +85,7 @@ Status StepSummary::append(const World& world, const std::function<std::string()
     if (fits.empty()) {
         const auto note = Diagnostic::warning("the summary of this step is full: the report is not in it")
                               .with_fix("give the command a step of its own");
-        fmt::print(stderr, "{}", render(note, {}, world.colour_err));
+        tell(note, world);
         return Done{};
     }
     return file::append(file, fits);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
 
 #include "base/process.hpp"
 #include "base/text.hpp"
@@ -26,18 +25,12 @@ Status snapshot_has_been(const BuildSettings& build, std::string_view today) {
                         .with_fix("choose a day that has been")}};
 }
 
-// A stderr that takes no more is no reason to end what the report still tells.
-void write_to_stderr(std::string_view bytes) {
-    std::fwrite(bytes.data(), 1, bytes.size(), stderr);
-    std::fflush(stderr);
-}
-
 job::Screen screen_of(const World& world) {
     job::Screen screen;
     screen.groups = value_of(world.environment, {"GITHUB_ACTIONS"}) == "true";
     screen.columns = world.columns_err;
-    if (world.live_err && !screen.groups) screen.terminal = write_to_stderr;
-    screen.line = [](std::string_view line) { write_to_stderr(fmt::format("{}\n", line)); };
+    if (world.live_err && !screen.groups) screen.terminal = [](std::string_view bytes) { tell(bytes); };
+    screen.line = [](std::string_view line) { tell(fmt::format("{}\n", line)); };
     return screen;
 }
 

@@ -74,7 +74,7 @@ Status complete(measure::IndexRequest& request, const World& world) {
         CM_TRY_ASSIGN(request.index, default_index(world.environment, world.cancellation));
     }
     request.today = world.today;
-    request.progress = [](std::string_view line) { fmt::print(stderr, "{}\n", line); };
+    request.progress = [](std::string_view line) { tell(fmt::format("{}\n", line)); };
     return Done{};
 }
 

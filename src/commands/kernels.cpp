@@ -66,7 +66,7 @@ Result<ExitCode> build(const BuildOptions& options, const World& world) {
     folder.cancellation = world.cancellation;
     CM_TRY_ASSIGN(const auto suite, job::suite_of(options.suite));
     if (!std::filesystem::exists(options.out))
-        fmt::print(stderr, "building the suite with {}, for a minute or two\n", nvcc.why);
+        tell(fmt::format("building the suite with {}, for a minute or two\n", nvcc.why));
     CM_TRY_ASSIGN(auto made, job::make_suite_folder(folder, suite));
     const report::KernelsBuildReport report{tool_info(facts, world.today),
                                             options.out,

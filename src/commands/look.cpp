@@ -14,13 +14,13 @@ namespace cudamatrix {
 namespace {
 
 void say(const std::string& message, const World& world) {
-    fmt::print(stderr, "{}", render(Diagnostic::warning("--look: " + message), {}, world.colour_err));
+    tell(Diagnostic::warning("--look: " + message), world);
 }
 
 // That nobody was asked is no failure.
 void say_unasked(const std::string& why, const World& world) {
     const auto note = Diagnostic::note("--look: pip's resolver was not asked: " + why);
-    fmt::print(stderr, "{}", render(note, {}, world.colour_err));
+    tell(note, world);
 }
 
 // Measures what requests ask for into the store; what cannot be found out is said on stderr.
@@ -168,7 +168,7 @@ Result<bool> look_with_pip(const PipQuestions& questions, const std::string& ove
     request.today = world.today;
     request.environment = world.environment;
     request.cancellation = world.cancellation;
-    request.progress = [](std::string_view line) { fmt::print(stderr, "{}\n", text::printable(line)); };
+    request.progress = [](std::string_view line) { tell(fmt::format("{}\n", text::printable(line))); };
     CM_TRY_ASSIGN(const auto answers, measure::ask_pip(request, facts));
     for (const auto& why : answers.untold)
         say(why, world);

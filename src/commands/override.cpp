@@ -74,7 +74,7 @@ void say(const Matrix& before, const Words& words, const World& world) {
     const auto note = Diagnostic::note(
         fmt::format("{} is {} in every cell (--override); {}", info(words.field).name, words.value,
                     file.empty() ? "the file does not say it" : "the file says " + file));
-    fmt::print(stderr, "{}", render(note, {}, world.colour_err));
+    tell(note, world);
 }
 
 // FIELD=VALUE with the value in words of a matrix file; what is none is left for overridden to refuse.

@@ -27,7 +27,7 @@ Result<ExitCode> perform(const ReportOptions& options, const World& world) {
     }
     CM_TRY_ASSIGN(const auto merged, report::merge_runs(std::move(runs), options.rules));
     for (const auto& note : merged.notes)
-        fmt::print(stderr, "{}", render(note, {}, world.colour_err));
+        tell(note, world);
     const auto& format = *report::format_named(report::run_formats(), options.format);
     print(format.write(merged.report, {world.colour_out, world.columns}));
     if (!options.out.empty())

@@ -34,7 +34,7 @@ Result<scan::Scan> scan_in_registry(const std::string& target, const TargetOptio
     CM_TRY_ASSIGN(const auto reference, parse_image_reference(name));
     CM_TRY_ASSIGN(auto http, open_http(options.mirrors, options.ca_bundle, world));
     OciClient client(*http);
-    fmt::print(stderr, "scan: reading {} from its registry\n", reference.text());
+    tell(fmt::format("scan: reading {} from its registry\n", reference.text()));
     return scan::scan_registry_image(client, reference, target, options.arch, how);
 }
 
@@ -46,7 +46,7 @@ Result<scan::Scan> scan_on_index(const scan::Requirement& wanted, const std::str
     }
     CM_TRY_ASSIGN(auto http, open_http(options.mirrors, options.ca_bundle, world));
     HttpConnection connection(*http);
-    fmt::print(stderr, "scan: reading {} from the index\n", text::printable(target));
+    tell(fmt::format("scan: reading {} from the index\n", text::printable(target)));
     return scan::scan_index_wheel(connection, index, wanted, {options.python, options.arch}, how);
 }
 
@@ -88,8 +88,8 @@ Result<scan::Scan> scan_target(const std::string& target, const TargetOptions& o
     }
     if (const auto stored = engine::parse_stored_image(target)) {
         CM_TRY_ASSIGN(auto save, engine::save_command(*stored, world.environment));
-        fmt::print(stderr, "scan: reading {} out of the store of {}\n", text::printable(target),
-                   stored->engine);
+        tell(fmt::format("scan: reading {} out of the store of {}\n", text::printable(target),
+                         stored->engine));
         return scan::scan_saved_image(std::move(save), target, options.arch, how);
     }
     if (target.starts_with(kRegistry) || names_a_registry(target))
@@ -133,7 +133,7 @@ Result<CellImage> cell_image(const std::string& matrix, const std::string& cell,
 Result<scan::Scan> scan_cell(const CellImage& image, const TargetOptions& options, const scan::Options& how) {
     auto save = image.engine.command(image.engine.dialect->save(image.reference));
     save.output_limit = 64U << 10U;
-    fmt::print(stderr, "scan: reading {} out of the store of {}\n", image.reference, image.engine.name());
+    tell(fmt::format("scan: reading {} out of the store of {}\n", image.reference, image.engine.name()));
     auto found = scan::scan_saved_image(std::move(save), image.target, options.arch, how);
     if (found.ok() && image.stale) {
         found->notes.emplace_back(

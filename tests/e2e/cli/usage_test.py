@@ -2,9 +2,8 @@
 import datetime
 import json
 import os
-import subprocess
 
-from cli import GOOD, PROGRAM, TESTS, Cli, main
+from cli import GOOD, TESTS, Cli, main
 
 COMMANDS = ["init", "audit", "check", "explain", "suggest", "lint", "list", "lock", "render", "build", "test", "run", "report", "collect", "doctor", "facts", "rules", "kernels", "templates", "scan", "schema", "help", "man", "completion"]
 
@@ -166,12 +165,6 @@ class Usage(Cli):
             with self.subTest(file):
                 got = self.call(*arguments, "--out", "reports")
                 self.assertEqual((self.dir / "reports" / file).read_text(), got.stdout)
-
-    def test_a_full_output_device_is_3(self):
-        name = self.write(GOOD)
-        with open("/dev/full", "w") as full:
-            got = subprocess.run([PROGRAM, "check", name], stdout=full, stderr=subprocess.PIPE, cwd=self.dir, timeout=60)
-        self.assertEqual(got.returncode, 3)
 
     def test_override(self):
         name = self.write(GOOD)
