@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <future>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -30,8 +31,12 @@ Status parallel_for(std::size_t count, std::size_t least,
 void on_threads(std::size_t count, const std::function<void()>& work) {
     if (count == 0) return;
     std::vector<std::thread> others;
-    for (std::size_t i = 1; i < count; ++i)
-        others.emplace_back(work);
+    try {
+        for (std::size_t i = 1; i < count; ++i)
+            others.emplace_back(work);
+    } catch (const std::system_error&) {
+        // No further thread is to be had: those that are do it all.
+    }
     work();
     for (auto& other : others)
         other.join();

@@ -14,8 +14,8 @@ namespace cudamatrix {
 [[nodiscard]] Status parallel_for(std::size_t count, std::size_t least,
                                   const std::function<Status(std::size_t begin, std::size_t end)>& work);
 
-/// Runs `work` on `count` threads at once, this one among them, and waits for all. Each takes what is left to
-/// do until nothing is; `work` does not throw.
+/// Runs `work` on `count` threads at once, or on as many as are to be had, this one among them, and waits for
+/// all. Each takes what is left to do until nothing is; `work` does not throw.
 void on_threads(std::size_t count, const std::function<void()>& work);
 
 }  // namespace cudamatrix

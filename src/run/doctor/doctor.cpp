@@ -6,6 +6,7 @@
 #include <iterator>
 #include <mutex>
 #include <string_view>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -55,13 +56,18 @@ std::vector<std::optional<T>> all_until(std::chrono::steady_clock::time_point en
     auto awaited = std::make_shared<Awaited<T>>();
     awaited->results.resize(count);
     for (std::size_t i = 0; i < count; ++i) {
-        std::thread([awaited, call, i] {
+        const auto answer = [awaited, call, i] {
             auto result = call(i);
             const std::lock_guard lock(awaited->mutex);
             awaited->results[i] = std::move(result);
             ++awaited->done;
             awaited->changed.notify_one();
-        }).detach();
+        };
+        try {
+            std::thread(answer).detach();
+        } catch (const std::system_error&) {
+            answer();  // no thread is to be had: one after the other
+        }
     }
     std::unique_lock lock(awaited->mutex);
     awaited->changed.wait_until(lock, end, [&] { return awaited->done == count; });

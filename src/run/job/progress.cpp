@@ -1,6 +1,7 @@
 #include "run/job/progress.hpp"
 
 #include <algorithm>
+#include <system_error>
 
 #include "base/text.hpp"
 #include "report/layout.hpp"
@@ -34,7 +35,12 @@ std::string command_text(std::string_view text) {
 }  // namespace
 
 Board::Board(Screen screen) : screen_(std::move(screen)) {
-    if (screen_.terminal && !screen_.clock) ticker_ = std::thread([this] { tick(); });
+    if (!screen_.terminal || screen_.clock) return;
+    try {
+        ticker_ = std::thread([this] { tick(); });
+    } catch (const std::system_error&) {
+        // Without it the lines are as old as the last thing that happened.
+    }
 }
 
 Board::~Board() {

@@ -1,6 +1,8 @@
 """The command line as a user meets it: doctor, with a PATH of the test's own. Usage: doctor_test.py CUDAMATRIX [unittest arguments]"""
 import json
+import os
 import pathlib
+import subprocess
 
 from cli import GOOD, PROGRAM, Cli, main
 
@@ -41,6 +43,14 @@ class Doctor(Cli):
         self.assertNotIn("cudamatrix facts show flaw-CVE-2025-23359", [line["document"] for line in flaws])
         for line in flaws:
             self.call(*line["document"].split()[1:], code=0)
+
+    def test_where_no_thread_is_to_be_had_probes_follow_each_other(self):
+        """A thread asks for a stack of this size, and a terabyte is refused."""
+        probes = [line["probe"] for line in self.lines()[1]]
+        got = subprocess.run(["/bin/bash", "-c", 'ulimit -s 1073741824 && exec "$0" doctor --offline --format json', PROGRAM], capture_output=True, text=True, timeout=120,
+                             check=False, env={**os.environ, "PATH": str(self.dir / "bin"), "LD_LIBRARY_PATH": "", "HOME": str(self.dir)})
+        self.assertEqual((got.returncode, got.stderr), (0, ""))
+        self.assertEqual([line["probe"] for line in json.loads(got.stdout)["lines"]], probes)
 
     def test_tools_that_hang_are_not_waited_for(self):
         # Longer than the test may take: `call` gives up after two minutes.
