@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "fatbin/cover.hpp"
@@ -50,10 +52,10 @@ struct Device {
 };
 
 /// How a file's code would run on the cell's device, as a check and as text.
-std::string add_code_path(Record& record, const std::string& name, const std::vector<fatbin::Entry>& entries,
+std::string add_code_path(Record& record, const std::string& name, const fatbin::Offer& offer,
                           const Device& device) {
     if (!device.arch) return "";
-    const fatbin::Cover cover = fatbin::cover(fatbin::codes(entries), *device.arch, device.isa);
+    const fatbin::Cover cover = fatbin::cover(offer, *device.arch, device.isa);
     record.check(name + " code path", cover.code_path != fatbin::CodePath::none, cover.text);
     if (cover.code_path == fatbin::CodePath::none && record.fault.empty()) {
         const bool ptx_too_new = cover.text.find("PTX ISA") != std::string::npos;
@@ -64,12 +66,13 @@ std::string add_code_path(Record& record, const std::string& name, const std::ve
 
 /// A library's containers of "a" or "f" code only are single kernels; whether its ordinary ones run is told
 /// by the plain code, if there is any.
-std::vector<fatbin::Entry> ordinary(const std::vector<fatbin::Entry>& entries) {
-    std::vector<fatbin::Entry> plain;
-    for (const fatbin::Entry& entry : entries) {
-        if (entry.arch.variant == fatbin::Variant::base) plain.push_back(entry);
+fatbin::Offer ordinary(fatbin::Offer offer) {
+    std::set<fatbin::Code> plain;
+    for (const fatbin::Code& code : offer.loaded) {
+        if (code.arch.variant == fatbin::Variant::base) plain.insert(code);
     }
-    return plain.empty() ? entries : plain;
+    if (!plain.empty()) offer.loaded = std::move(plain);
+    return offer;
 }
 
 class Examination {
@@ -91,7 +94,9 @@ class Examination {
             const auto found = fatbin::summary(entries);
             record_.check(test.program() + " code", without_isa(found) == expected,
                           "found " + joined(found) + "; asked for " + joined(expected));
-            const std::string code_path = add_code_path(record_, test.program(), entries, device_);
+            const auto codes = fatbin::codes(entries);
+            const std::string code_path =
+                add_code_path(record_, test.program(), {{codes.begin(), codes.end()}, {}}, device_);
             note(found, code_path);
             programs_ += 1;
         }
@@ -104,7 +109,8 @@ class Examination {
             record_.check(file_name(path) + " readable", file.contents.error.empty(),
                           path + ": " + file.contents.error);
             const auto entries = fatbin::entries_with_code(file.contents);
-            const std::string code_path = add_code_path(record_, file_name(path), ordinary(entries), device_);
+            const auto offer = fatbin::offer_of(file.contents, fatbin::containers_with_code(file.contents));
+            const std::string code_path = add_code_path(record_, file_name(path), ordinary(offer), device_);
             // Where the suite has no device code of its own, the first file speaks for the image.
             if (programs_ == 0 && files_.items().empty()) note(fatbin::summary(entries), code_path);
             json::Value facts = json::Value::object();

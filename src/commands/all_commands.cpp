@@ -435,7 +435,9 @@ later layers replace or remove do not count.
 
 For each GPU given, each library has machine code (sass), machine code of an
 earlier minor version, PTX that the driver compiles, or nothing. Containers
-without kernels are listed but never count.
+without kernels are listed but never count. Relocatable code (nvcc -rdc=true)
+counts where it is linked, and otherwise if each of its parts has code: the
+driver links all of them or none.
 
 Exit code 1 if a library has no code for a GPU, or it cannot be told; 2 if a
 target is damaged or of an unknown kind; 3 if a file cannot be read.)",

@@ -59,7 +59,7 @@ void read_elf_contents(Bytes file, Bytes whole, Contents& contents) {
         return;
     }
     for (const ElfSection& section : elf.sections) {
-        if (section.name != ".nv_fatbin" && section.name != "__nv_relfatbin") continue;
+        if (section.name != ".nv_fatbin" && section.name != kRelocatableSection) continue;
         if (section.bytes.size != section.size) {
             contents.error = "section " + std::string(section.name) + " of " + std::to_string(section.size) +
                              " bytes at " + hex(section.offset) + " lies outside the file";

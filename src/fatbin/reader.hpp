@@ -23,6 +23,10 @@ enum class Kind {
     other,  ///< anything else
 };
 
+/// The section of relocatable parts: what nvcc -rdc=true leaves of each object file, beside the code in
+/// .nv_fatbin that nvlink made of all of them (fatbinary_section.h of the toolkit: "pre-linked").
+inline constexpr std::string_view kRelocatableSection = "__nv_relfatbin";
+
 struct Entry {
     Kind kind = Kind::other;
     std::uint16_t raw_kind = 0;  ///< the number in the file

@@ -21,13 +21,13 @@ std::string without_none(std::string_view text) {
 }
 
 bool only_lto(const scan::Library& library) {
-    return library.codes().empty() && library.has_kernels();
+    return library.offer.all().empty() && library.has_kernels();
 }
 
 // Its PTX would do for the GPU, if the driver knew the ISA.
 bool ptx_too_new(const scan::Library& library, const scan::Question& question) {
     if (!question.ptx_isa) return false;
-    return fatbin::cover(library.codes(), question.arch, std::nullopt).code_path == fatbin::CodePath::ptx_jit;
+    return fatbin::cover(library.offer, question.arch, std::nullopt).code_path == fatbin::CodePath::ptx_jit;
 }
 
 Finding finding_of(const scan::Library& library, const scan::Question& question, const scan::Answer& answer) {

@@ -211,13 +211,32 @@ std::optional<Row> row_about(const Facts& facts, std::string_view library) {
     return out;
 }
 
+// What a library runs by: a PTX that one of its relocatable parts lacks is no code path.
+std::vector<std::string> runs_by(const fatbin::Offer& offer, fatbin::Kind kind) {
+    std::set<fatbin::Code> codes = offer.loaded;
+    if (!offer.parts.empty()) {
+        for (const auto& code : offer.parts.begin()->first) {
+            if (std::ranges::all_of(offer.parts, [&](const auto& part) {
+                    return std::ranges::find(part.first, code) != part.first.end();
+                }))
+                codes.insert(code);
+        }
+    }
+    std::vector<std::string> out;
+    for (const auto& code : codes) {
+        const auto arch = fatbin::to_text(code.arch);
+        if (code.kind == kind && (out.empty() || out.back() != arch)) out.push_back(arch);
+    }
+    return out;
+}
+
 }  // namespace
 
 std::vector<LibraryCode> code_of(const scan::Scan& scan) {
     std::vector<LibraryCode> libraries;
     for (const auto& library : scan.libraries) {
-        LibraryCode each{library.path, library.architectures(fatbin::Kind::sass),
-                         library.architectures(fatbin::Kind::ptx)};
+        LibraryCode each{library.path, runs_by(library.offer, fatbin::Kind::sass),
+                         runs_by(library.offer, fatbin::Kind::ptx)};
         if (!each.sass.empty() || !each.ptx.empty()) libraries.push_back(std::move(each));
     }
     return libraries;

@@ -42,16 +42,6 @@ void add(std::map<Key, Target>& targets, const Target& more) {
 
 }  // namespace
 
-std::vector<fatbin::Code> Library::codes() const {
-    std::vector<fatbin::Code> result;
-    for (const Target& target : targets) {
-        if (!target.kernels) continue;
-        if (target.kind == fatbin::Kind::sass || target.kind == fatbin::Kind::ptx)
-            result.push_back({target.kind, target.arch, target.isa});
-    }
-    return result;
-}
-
 std::vector<std::string> Library::architectures(fatbin::Kind kind) const {
     std::set<fatbin::Arch> archs;
     for (const auto& target : targets) {
@@ -80,6 +70,7 @@ Library summarise(std::string path, std::uint64_t size, const fatbin::Contents& 
     library.error = contents.error;
     library.containers_without_kernels = static_cast<std::uint64_t>(std::ranges::count(with_code, false));
 
+    library.offer = fatbin::offer_of(contents, with_code);
     std::map<Key, Target> targets;
     for (const fatbin::Entry& entry : contents.entries) {
         // Entries before a fault belong to no whole container: what they are is known, what they lack is not.
@@ -101,6 +92,10 @@ void add(Library& into, const Library& member) {
     into.hidden_containers += member.hidden_containers;
     for (const std::string& section : member.sections)
         add_section(into.sections, section);
+    into.offer.loaded.insert(member.offer.loaded.begin(), member.offer.loaded.end());
+    for (const auto& [code, count] : member.offer.parts) {
+        if (!code.empty()) into.offer.parts[code] += count;  // link-time code: as in fatbin::offer_of
+    }
     std::map<Key, Target> targets;
     for (const Target& target : into.targets)
         add(targets, target);

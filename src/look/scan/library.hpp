@@ -35,11 +35,10 @@ struct Library {
     std::uint64_t members_with_code = 0;
     std::vector<std::string> sections;  ///< ELF sections with containers, in the order of the file
     std::vector<Target> targets;        ///< SASS, PTX, link-time code, others; each by architecture
+    fatbin::Offer offer;                ///< of it, what the driver can choose from
     bool searched = false;              ///< every byte, not only the usual sections
     std::string error;                  ///< what is wrong with the file; the rest is what stood before
 
-    /// SASS and PTX of containers with kernels: what the driver can choose from.
-    [[nodiscard]] std::vector<fatbin::Code> codes() const;
     /// Architectures of one kind in containers with kernels, each once: "9.0a".
     [[nodiscard]] std::vector<std::string> architectures(fatbin::Kind kind) const;
     /// There are kernels, of whatever kind.

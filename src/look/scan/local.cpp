@@ -249,15 +249,15 @@ Status read_all(ByteSource& source, const ByteSink& sink) {
 
 Answer answer_to(const Library& library, const Question& question) {
     Answer answer;
-    auto codes = library.codes();
-    answer.cover = fatbin::cover(codes, question.arch, question.ptx_isa);
+    answer.cover = fatbin::cover(library.offer, question.arch, question.ptx_isa);
     answer.text = answer.cover.text;
     if (answer.cover.code_path == fatbin::CodePath::ptx_jit && !question.driver.empty() &&
         !question.ptx_isa) {
         // cover() takes PTX for granted without an ISA; here a driver was named of which it is not known.
         answer.outcome = Outcome::unknown;
-    } else if (answer.cover.code_path != fatbin::CodePath::none) {
-        answer.outcome = Outcome::runs;
+    } else if (answer.cover.code_path != fatbin::CodePath::none &&
+               (library.error.empty() || !answer.cover.linked)) {
+        answer.outcome = Outcome::runs;  // what is damaged may hide a part that cannot be linked
     } else if (!library.error.empty()) {
         answer.outcome = Outcome::unknown;
         answer.text = "unknown: " + library.error;
@@ -265,9 +265,10 @@ Answer answer_to(const Library& library, const Question& question) {
         answer.text = "no kernels";
     } else {
         answer.outcome = Outcome::no_code;
-        const bool lto = codes.empty() && std::ranges::any_of(library.targets, [](const auto& t) {
-                             return t.kernels && t.kind == fatbin::Kind::lto;
-                         });
+        const bool lto =
+            library.offer.all().empty() && std::ranges::any_of(library.targets, [](const auto& t) {
+                return t.kernels && t.kind == fatbin::Kind::lto;
+            });
         if (lto) answer.text = "none: link-time code only, which no driver loads";
     }
     return answer;

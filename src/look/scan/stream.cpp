@@ -218,7 +218,7 @@ Library StreamScanner::confirmed(const std::string& path, bool everywhere) const
     if (error.empty() && state_ == State::elf) {
         all = sections(error);
         for (const Section& section : all) {
-            if (section.name == ".nv_fatbin" || section.name == "__nv_relfatbin")
+            if (section.name == ".nv_fatbin" || section.name == fatbin::kRelocatableSection)
                 confirmation.section(section.name, section.offset, section.size);
         }
     } else if (error.empty() && !everywhere) {

@@ -28,6 +28,23 @@ std::string code_path(std::initializer_list<const char*> texts, const char* devi
     return ask(texts, device, isa).text;
 }
 
+using Texts = std::initializer_list<const char*>;
+
+// Of a file with code that is loaded as it is, and relocatable parts.
+Cover ask_linked(Texts loaded, std::initializer_list<Texts> parts, const char* device,
+                 const char* isa = "9.9") {
+    const auto codes = offered(loaded);
+    Offer offer{{codes.begin(), codes.end()}, {}};
+    for (const auto& part : parts)
+        ++offer.parts[offered(part)];
+    return cover(offer, *parse_arch(device), isa == nullptr ? std::nullopt : parse_ptx_isa(isa));
+}
+
+std::string linked(Texts loaded, std::initializer_list<Texts> parts, const char* device,
+                   const char* isa = "9.9") {
+    return ask_linked(loaded, parts, device, isa).text;
+}
+
 // "8.0 8.6, 9.0a 9.0": pairs of code and device for which `loads` has to answer `expected`.
 void check(bool (*loads)(const Arch&, const Arch&), bool expected, const std::string& pairs) {
     std::istringstream words(pairs);
@@ -127,4 +144,38 @@ TEST_CASE("of one capability the plain code is named, wherever it stands") {
     CHECK(code_path({"sass 9.0a", "sass 9.0"}, "9.0") == "sass 9.0");
     CHECK(code_path({"sass 9.0a", "sass 9.0", "sass 8.0"}, "10.0") ==
           "none: nothing here runs on 10.0 (sass 9.0a, sass 9.0, sass 8.0)");
+}
+
+TEST_CASE("where nothing runs as it is, the driver links relocatable parts: by the one that is worst off") {
+    const Texts old = {"sass 8.0", "ptx 8.0@7.8"}, young = {"sass 8.0", "ptx 9.0@8.4"};
+    CHECK(linked({"sass 8.0"}, {old, young}, "9.0") == "ptx 9.0 via JIT");
+    CHECK(linked({"sass 8.0"}, {young, old}, "9.0", nullptr) ==
+          "ptx 9.0 via JIT, if the driver knows PTX ISA 8.4");
+    CHECK(linked({}, {{"sass 9.0"}, {"ptx 8.0@7.8"}}, "9.0") == "ptx 8.0 via JIT");
+    CHECK(linked({}, {{"sass 9.0"}, {"sass 9.0", "ptx 8.0@7.8"}}, "9.0") == "sass 9.0");
+    CHECK(ask_linked({"sass 8.0"}, {old, young}, "9.0").linked);
+    // What is linked already needs no part.
+    CHECK(linked({"sass 8.0"}, {young, {"ptx 9.0@8.4"}}, "8.6") == "sass 8.0 (same major) for 8.6");
+    CHECK_FALSE(ask_linked({"sass 8.0"}, {old}, "8.0").linked);
+}
+
+TEST_CASE("one relocatable part without code is enough for none") {
+    const Texts whole = {"sass 12.0", "ptx 12.0@9.0"}, machine = {"sass 12.0"};
+    CHECK(linked(machine, {whole, whole, machine}, "13.0") ==
+          "none: 1 of 3 relocatable parts cannot be linked: nothing here runs on 13.0 (sass 12.0)");
+    CHECK(linked(machine, {machine, whole, machine}, "13.0", nullptr) ==
+          "none: 2 of 3 relocatable parts cannot be linked: nothing here runs on 13.0 (sass 12.0)");
+    CHECK(linked(machine, {whole, {}}, "13.0") ==
+          "none: 1 of 2 relocatable parts cannot be linked: link-time code only");
+    CHECK(linked({}, {{"ptx 8.0@7.8"}, {"ptx 12.0@9.0"}}, "13.0", "8.4") ==
+          "none: 1 of 2 relocatable parts cannot be linked: ptx 12.0 is PTX ISA 9.0, the driver knows up to "
+          "8.4");
+    CHECK(linked({}, {{"ptx 9.0@8.4"}, {"ptx 9.0a@8.4"}}, "10.0") ==
+          "none: 1 of 2 relocatable parts cannot be linked: nothing here runs on 10.0 (ptx 9.0a@8.4)");
+    // The whole file has nothing, whatever its parts.
+    CHECK(linked({"sass 9.0"}, {{"sass 9.0"}, {"sass 8.0"}}, "13.0") ==
+          "none: nothing here runs on 13.0 (sass 8.0, sass 9.0)");
+    CHECK(linked({"sass 9.0"}, {whole, machine}, "8.0") ==
+          "none: nothing here runs on 8.0 (sass 9.0, sass 12.0, ptx 12.0@9.0)");
+    CHECK_FALSE(ask_linked(machine, {whole, machine}, "13.0").linked);
 }

@@ -236,6 +236,16 @@ TEST_CASE("static.fatbin: named files are listed, with their own code path") {
     CHECK(static_fatbin(prefix.context).summary == "sass 8.0 (same major) for 8.6");
     CHECK(evidence_of(static_fatbin(prefix.context), "fatbin") == "[\"sass 8.0\",\"sass 9.0a\"]");
     CHECK(evidence_of(static_fatbin(prefix.context), "code_path") == "\"sass 8.0 (same major) for 8.6\"");
+    // Relocatable parts of a library are linked, all or none.
+    fixture::Blob parts = fixture::container({fixture::ptx(80, 8, 4)});
+    parts.pad(8).append(fixture::container({fixture::sass(80, {"gemm"})}));
+    prefix.context.fatbins = {
+        prefix.folder().write("librdc.so", text_of(fixture::elf({{"__nv_relfatbin", 1, parts}})))};
+    CHECK(static_fatbin(prefix.context).status == Status::pass);
+    prefix.context.compute = "9.0";
+    CHECK(
+        static_fatbin(prefix.context).summary ==
+        "librdc.so code path: none: 1 of 2 relocatable parts cannot be linked: nothing here runs on 9.0 (sass 8.0)");
     prefix.context.fatbins = {"/no/such/file"};
     CHECK(static_fatbin(prefix.context).status == Status::fail);
     prefix.context.fatbins = {};

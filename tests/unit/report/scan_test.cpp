@@ -32,6 +32,9 @@ scan::Library torch_library() {
                    {Kind::lto, 8, {12, 0, Variant::family}, {}, true, 1, 345'000, 1},
                    {Kind::other, 16, {12, 0, Variant::base}, {}, true, 1, 600, 0},
                    {Kind::sass, 2, {5, 2, Variant::base}, {}, false, 1, 78, 0}};
+    out.offer.loaded = {{Kind::sass, {7, 5, Variant::base}, {}},
+                        {Kind::sass, {9, 0, Variant::specific}, {}},
+                        {Kind::ptx, {9, 0, Variant::base}, {8, 4}}};
     return out;
 }
 
@@ -46,6 +49,7 @@ scan::Library archive() {
     out.members_with_code = 1;
     out.sections = {"__nv_relfatbin"};
     out.targets = {{Kind::sass, 2, {8, 0, Variant::base}, {}, true, 1, 800, 1}};
+    out.offer.parts[{{Kind::sass, {8, 0, Variant::base}, {}}}] = 1;
     return out;
 }
 

@@ -9,11 +9,13 @@
 #include "base/sha256.hpp"
 #include "base/text.hpp"
 #include "fakes/http_server.hpp"
+#include "look/scan/local.hpp"
 #include "unit/fatbin/fixture.hpp"
 #include "unit/registry/zip_fixture.hpp"
 
 using namespace cudamatrix;
 using namespace cudamatrix::measure;
+using fixture::Blob;
 
 namespace {
 
@@ -96,6 +98,26 @@ TEST_CASE("libraries that the table knows become rows, with the purpose and its 
     const auto compared = compare(rows[0], facts);
     CHECK(compared.status == RowStatus::contradicted);
     CHECK(compared.contradicted == std::vector<std::string>{"sass", "ptx"});
+}
+
+TEST_CASE("PTX that a relocatable part lacks is no code path of a library") {
+    const auto row = [](const std::vector<std::vector<Blob>>& parts) {
+        Blob relocatable;
+        for (const auto& part : parts)
+            relocatable.append(fixture::container(part)).pad(8);
+        const Blob blob = fixture::elf({{"__nv_relfatbin", 1, relocatable},
+                                        {".nv_fatbin", 1, fixture::container({fixture::sass(90, {"k"})})}});
+        scan::Scan scan;
+        scan.libraries = {scan::read_library("f", blob.view(), {})};
+        const auto code = code_of(scan);
+        REQUIRE(code.size() == 1);
+        return text::join(code[0].sass, " ") + "; " + text::join(code[0].ptx, " ");
+    };
+    const std::vector<Blob> machine{fixture::sass(90, {"k"})};
+    const std::vector<Blob> both{fixture::sass(80, {"k"}), fixture::sass(90, {"k"}), fixture::ptx(90, 8, 4)};
+    CHECK(row({both, both}) == "8.0 9.0; 9.0");
+    CHECK(row({both, machine}) == "9.0; ");
+    CHECK(row({machine, both, {fixture::ptx(90, 8, 4)}}) == "9.0; ");
 }
 
 TEST_CASE("what was read once is remembered, and what was only declared is read then") {

@@ -58,6 +58,11 @@ inline std::string text_of(const Library& library) {
         if (target.compressed != 0) out += " compressed " + std::to_string(target.compressed);
         if (!target.kernels) out += " (no kernels)";
     }
+    for (const auto& [code, count] : library.offer.parts) {
+        out += "; part x" + std::to_string(count);
+        for (const auto& each : code)
+            out += " " + cudamatrix::fatbin::to_text(each);
+    }
     return out + (library.error.empty() ? "" : "; error: " + library.error);
 }
 

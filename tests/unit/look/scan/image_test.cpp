@@ -33,7 +33,7 @@ std::string shown(const Result<Scan>& scan) {
     std::string out;
     for (const auto& each : scan->libraries) {
         out += each.path + ":";
-        for (const auto& code : each.codes())
+        for (const auto& code : each.offer.all())
             out += " " + fatbin::to_text(code.arch);
         out += each.error.empty() ? "\n" : " " + each.error + "\n";
     }

@@ -87,10 +87,10 @@ TEST_CASE("a library is looked at again, to its last byte, before it is said to 
     const Blob blob = fixture::elf({{".nv_fatbin", 1, fixture::container({fixture::sass(75, {"k"})}), 0},
                                     {".ldata", 1, fixture::container({fixture::sass(90, {"k"})}), 0}});
     Depth depth;
-    depth.look_again = [](const Library& library) { return library.codes().size() == 1; };
-    CHECK(read_library("f", blob.view(), depth).codes().size() == 2);
+    depth.look_again = [](const Library& library) { return library.offer.all().size() == 1; };
+    CHECK(read_library("f", blob.view(), depth).offer.all().size() == 2);
     depth.look_again = [](const Library&) { return false; };
-    CHECK(read_library("f", blob.view(), depth).codes().size() == 1);
+    CHECK(read_library("f", blob.view(), depth).offer.all().size() == 1);
 }
 
 TEST_CASE("targets that are none") {

@@ -35,7 +35,7 @@ TEST_CASE("a large library that goes by once is read as the same file on disk") 
     CHECK(plain ==
           "f: 7 entries, 2384 bytes, 4/1/0 containers, 0/0 members; .nv_fatbin __nv_relfatbin; "
           "sass 7.5 x1 496; sass 8.0 x1 496 compressed 1; sass 8.6 x1 496; sass 9.0a x1 496; "
-          "ptx 9.0@8.4 x1 8 compressed 1; lto 9.0 x1 8; sass 7.5 x1 384 (no kernels)");
+          "ptx 9.0@8.4 x1 8 compressed 1; lto 9.0 x1 8; sass 7.5 x1 384 (no kernels); part x1 sass 8.6");
     for (const std::size_t piece :
          {std::size_t{4097}, std::size_t{1} << 16, (std::size_t{1} << 20) + 3, blob.size()}) {
         CHECK(streamed(blob, false, piece) == plain);
