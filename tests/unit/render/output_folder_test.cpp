@@ -7,37 +7,16 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
-#include <sstream>
 
 #include "base/text.hpp"
+#include "out_folder.hpp"
 #include "render/output/output_folder.hpp"
-#include "temp_folder.hpp"
 
 using namespace cudamatrix;
+using namespace cudamatrix::test;
 namespace fs = std::filesystem;
 
 namespace {
-
-// Its output folder is out/.
-struct OutFolder : test::TempFolder {
-    [[nodiscard]] fs::path out() const { return path() / "out"; }
-    [[nodiscard]] fs::path at(const std::string& name) const { return path() / name; }
-    [[nodiscard]] std::string read(const std::string& name) const { return test::bytes_of(out() / name); }
-    void put(const std::string& name, const std::string& content) const {
-        test::put_file(out() / name, content);
-    }
-};
-
-// All files below a folder, our own bookkeeping too.
-std::map<std::string, std::string> tree_of(const fs::path& root) {
-    std::map<std::string, std::string> tree;
-    if (!fs::exists(root)) return tree;
-    for (const auto& entry : fs::recursive_directory_iterator(root)) {
-        if (entry.is_directory()) continue;
-        tree[entry.path().lexically_relative(root).generic_string()] = test::bytes_of(entry.path());
-    }
-    return tree;
-}
 
 // write_artifacts in a process of its own that a signal ends before its change number `at` of the file
 // system. False: it needed fewer and came to its end.
