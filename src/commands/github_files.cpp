@@ -6,6 +6,7 @@
 
 #include "base/file.hpp"
 #include "base/text.hpp"
+#include "commands/streams.hpp"
 
 namespace cudamatrix {
 namespace {
