@@ -9,6 +9,7 @@
 #include "base/parallel.hpp"
 #include "base/sha256.hpp"
 #include "base/text.hpp"
+#include "render/output/staged_journal.hpp"
 
 namespace cudamatrix {
 namespace {
@@ -20,7 +21,6 @@ constexpr std::string_view kReady = ".cudamatrix-ready";
 constexpr std::string_view kTree = "tree";  // what is new
 constexpr std::string_view kOld = "old";    // what it replaces and removes, until all of it has its place
 constexpr std::string_view kJournal = "journal";
-constexpr std::uint64_t kLargestJournal = 256u << 20;
 constexpr std::size_t kFilesOfAThread = 256;  // below that a thread costs more than it saves
 constexpr std::size_t kMostNamed = 20;
 
@@ -31,46 +31,6 @@ Failure cannot(std::string_view what, const fs::path& path, const std::error_cod
 
 void before(const Step& step) {
     if (step) step();
-}
-
-struct Journal {
-    Expected replaces;
-    Expected removes;
-};
-
-// A line for each file: what happens to it, the SHA-256 of what stands there, its path.
-constexpr std::string_view kReplace = "replace ";
-constexpr std::string_view kRemove = "remove ";
-
-std::string journal_text(const Expected& replaces, const Expected& removes) {
-    std::string all;
-    for (const auto& [word, files] : {std::pair{kReplace, &replaces}, std::pair{kRemove, &removes}}) {
-        for (const auto& [path, digest] : *files)
-            all += fmt::format("{}{} {}\n", word, digest, path);
-    }
-    return all;
-}
-
-Result<Journal> read_journal(const fs::path& path) {
-    CM_TRY_ASSIGN(const auto content, file::read(path, kLargestJournal));
-    Journal journal;
-    for (std::string_view rest = content; !rest.empty();) {
-        const auto end = std::min(rest.find('\n'), rest.size());
-        auto line = rest.substr(0, end);
-        rest.remove_prefix(std::min(end + 1, rest.size()));
-        const auto word = line.starts_with(kReplace) ? kReplace : kRemove;
-        if (!line.starts_with(word) || line.size() < word.size() + kSha256Digits + 2) {
-            return environment_failure(
-                fmt::format("{} cannot be read: it was not written by cudamatrix",
-                            text::printable(path.string())),
-                fmt::format("remove {} and render again", text::printable(path.parent_path().string())));
-        }
-        line.remove_prefix(word.size());
-        if (!is_inside(line.substr(kSha256Digits + 1))) continue;
-        (word == kReplace ? journal.replaces : journal.removes)
-            .emplace(line.substr(kSha256Digits + 1), line.substr(0, kSha256Digits));
-    }
-    return journal;
 }
 
 // What has happened so far, in the order in which it did.
