@@ -101,8 +101,7 @@ Cover cover_linked(const Offer& offer, const Arch& device, std::optional<PtxIsa>
 }  // namespace
 
 Cover cover(const Offer& offer, const Arch& device, std::optional<PtxIsa> driver_isa) {
-    const Cover loaded =
-        cover(std::vector<Code>(offer.loaded.begin(), offer.loaded.end()), device, driver_isa);
+    Cover loaded = cover(std::vector<Code>(offer.loaded.begin(), offer.loaded.end()), device, driver_isa);
     if (loaded.code_path != CodePath::none || offer.parts.empty()) return loaded;
     return cover_linked(offer, device, driver_isa);
 }

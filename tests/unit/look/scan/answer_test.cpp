@@ -106,7 +106,7 @@ TEST_CASE("a static library is linked of all its parts, by a linker that takes l
         scanner.feed(bytes.bytes());
         const auto streamed = scanner.finish("f");
         REQUIRE(streamed);
-        const auto out = text(read_library("f", fixture::archive(named).view(), {}), question);
+        auto out = text(read_library("f", fixture::archive(named).view(), {}), question);
         CHECK(text(*streamed, question) == out);
         return out;
     };
