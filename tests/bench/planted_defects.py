@@ -94,7 +94,7 @@ NO_CODE = re.compile(r'//.*|"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])+\'|^\s*(?:#|temp
 
 
 def drawn(count, seed):
-    """So many (unit test, file, line number, line, planted line); the same for the same sources and seed."""
+    """So many (unit test, file, line number, planted line); the same for the same sources and seed."""
     places = []
     for folder, test in ROOMS.items():
         for path in sorted((TOP / "src" / folder).rglob("*.cpp")):
@@ -104,7 +104,7 @@ def drawn(count, seed):
                     if any(begin <= match.start() < end for begin, end in covered):
                         continue
                     planted = line[:match.start()] + NEIGHBOURS[match[0]] + line[match.end():]
-                    places.append((test, str(path.relative_to(TOP / "src")), number, line, planted))
+                    places.append((test, str(path.relative_to(TOP / "src")), number, planted))
     return random.Random(seed).sample(places, count)
 
 
@@ -156,7 +156,7 @@ def main():
             return 2
     if arguments.random:
         defects = [(test, name, f"{number + 1}: {planted.strip()}", replaced_line(number, planted))
-                   for test, name, number, _, planted in drawn(arguments.random, arguments.seed)]
+                   for test, name, number, planted in drawn(arguments.random, arguments.seed)]
     else:
         defects = [(test, name, there.strip(), lambda text, a=there, b=planted: text.replace(a, b)) for test, name, there, planted in DEFECTS]
     rows = arguments.rows or range(1, len(defects) + 1)

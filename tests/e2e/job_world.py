@@ -1,6 +1,5 @@
 """A folder in which a whole run happens on a fake engine, for tests that kill it or let its calls fail."""
 import json
-import os
 import pathlib
 import shutil
 import subprocess
@@ -22,7 +21,6 @@ images:
   - {name: b, env: {MODE: b}}
   - {name: c, env: {MODE: c}}
 """
-STAGED = (".cudamatrix-stage", ".cudamatrix-ready")  # of a render that was not committed
 
 
 class World:
