@@ -233,7 +233,7 @@ void drop_fields(Matrix& matrix, const std::vector<Field>& fields) {
 
 // What every change of values asks for: a cell exists once, and ids are told apart by what is there now.
 Matrix settled(Matrix matrix) {
-    matrix.expect_cells.reset();
+    matrix.expect = {};
     matrix.warnings.clear();
     drop_includes(matrix, repeated_includes(matrix));
     matrix.shared_segments = shared_segments(matrix);

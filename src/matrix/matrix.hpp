@@ -93,6 +93,15 @@ struct Waiver {
     Location where;     ///< of the rule's id
 };
 
+/// What a file says of itself, so that one that lost a part of it is noticed.
+struct Expect {
+    std::optional<std::uint64_t> cells;
+    std::optional<std::uint64_t> keys;  ///< of the file's top level
+    bool end = false;                   ///< the file ends with a line "..."
+
+    friend bool operator==(const Expect&, const Expect&) = default;
+};
+
 struct Matrix {
     std::string path;    ///< the file, as it was named on the command line
     std::string source;  ///< its whole text, for excerpts
@@ -105,7 +114,7 @@ struct Matrix {
     std::vector<OwnRule> rules;
     std::vector<Waiver> waivers;
     std::vector<Condition> keep;  ///< cells that an upgrade may not lose
-    std::optional<std::uint64_t> expect_cells;
+    Expect expect;
     std::vector<std::string> stages;  ///< that decide a verdict; empty: the default (DecidingStages)
     BuildSettings build;
     Mirrors mirrors;

@@ -4,7 +4,6 @@
 #include <array>
 
 #include "base/file.hpp"
-#include "base/number.hpp"
 #include "matrix/matrix_text.hpp"
 #include "matrix/product.hpp"
 #include "matrix/reader.hpp"
@@ -16,7 +15,6 @@ namespace {
 
 using yaml::Node;
 
-constexpr std::uint64_t kCountingSteps = 10'000'000;
 constexpr std::uint64_t kFileBytes = 1u << 20;
 
 struct Section {
@@ -54,7 +52,7 @@ constexpr auto kSections = std::to_array<Section>({
 });
 
 std::vector<std::string> known_keys() {
-    std::vector<std::string> keys{"version", "name", "expect_cells"};
+    std::vector<std::string> keys{"version", "name", "expect", "expect_cells"};
     for (const Section& section : kSections)
         keys.emplace_back(section.key);
     return keys;
@@ -122,29 +120,6 @@ void read_name(Reader& reader, const Node& root) {
     reader.matrix.name = node.text;
 }
 
-// Returns where the number stands.
-std::optional<Location> read_expect_cells(Reader& reader, const Node& root) {
-    const auto* member = root.member("expect_cells");
-    if (member == nullptr) return std::nullopt;
-    const auto& [key, node] = *member;
-    if (!reader.expect(key, node, Node::Kind::scalar, "a whole number such as 12")) return std::nullopt;
-    reader.matrix.expect_cells = text::whole_number<std::uint64_t>(node.text);
-    if (!reader.matrix.expect_cells)
-        reader.error(node.where, fmt::format("invalid expect_cells {}: expected a whole number such as 12",
-                                             in_quotes(node.text)));
-    for (const std::string_view section : {"axes", "set", "include"}) {
-        const auto* cells = root.member(section);
-        if (cells == nullptr || !before(cells->first.where, key.where)) continue;
-        reader.error(key.where,
-                     fmt::format("expect_cells comes after {} (line {}): expected before everything "
-                                 "that makes cells, so that a truncated file is noticed",
-                                 section, cells->first.where.line),
-                     "move it to the line after version");
-        break;
-    }
-    return node.where;
-}
-
 void read_sections(Reader& reader, const Node& root) {
     for (const Section& section : kSections) {
         static const yaml::Member nothing;
@@ -196,27 +171,6 @@ void report_repeated_includes(Reader& reader) {
     drop_includes(matrix, repeated);
 }
 
-void check_count(Reader& reader, const Location& where) {
-    const Matrix& matrix = reader.matrix;
-    const auto counted = count_cells(matrix, kCountingSteps);
-    if (!counted) {
-        reader.error(where, "expect_cells cannot be checked: the excludes overlap in too many ways to count",
-                     "write fewer excludes");
-        return;
-    }
-    if (*counted == *matrix.expect_cells) return;
-    auto problem = Diagnostic::error(fmt::format("expect_cells is {}, but the file makes {}",
-                                                 *matrix.expect_cells, text::count(*counted, "cell")),
-                                     where);
-    problem.notes.push_back(fmt::format("{} in the product, {} excluded, {} included", product_size(matrix),
-                                        product_size(matrix) + matrix.include.size() - *counted,
-                                        matrix.include.size()));
-    problem.fix = fmt::format(
-        "restore what is missing (a file that was cut off looks like this), or write expect_cells: {}",
-        *counted);
-    reader.problems.push_back(std::move(problem));
-}
-
 Failure failure_of(std::vector<Diagnostic> problems) {
     std::stable_sort(problems.begin(), problems.end(),
                      [](const Diagnostic& a, const Diagnostic& b) { return before(a.where, b.where); });
@@ -244,13 +198,13 @@ Result<Matrix> read_matrix_text(std::string_view text, std::string_view name, co
     check_keys(reader, root);
     read_version(reader, root);
     read_name(reader, root);
-    const auto expect_where = read_expect_cells(reader, root);
+    const auto expected = read_expect(reader, root);
     read_sections(reader, root);
     if (reader.problems.empty()) {
         report_idle_excludes(reader);
         report_repeated_includes(reader);
         reader.matrix.shared_segments = shared_segments(reader.matrix);
-        if (expect_where) check_count(reader, *expect_where);
+        if (expected) check_cells(reader, *expected);
     }
     if (also_wrong) {
         for (auto& problem : also_wrong(reader.matrix))
@@ -261,13 +215,15 @@ Result<Matrix> read_matrix_text(std::string_view text, std::string_view name, co
 }
 
 std::string matrix_text(const Matrix& matrix) {
+    const Expect& expect = matrix.expect;
     Json document{{"version", 1}, {"name", matrix.name}};
-    if (matrix.expect_cells) document["expect_cells"] = *matrix.expect_cells;
+    if (expect != Expect{}) document["expect"] = nullptr;
     for (const Section& section : kSections) {
         if (auto written = section.write(matrix); !written.empty())
             append_member(document, std::string(section.key), std::move(written));
     }
-    return yaml::document_text({}, document);
+    if (expect != Expect{}) document["expect"] = write_expect(expect, document.size());
+    return yaml::document_text({}, document) + (expect.end ? "...\n" : "");
 }
 
 Result<Matrix> read_matrix_file(const std::filesystem::path& path, const AlsoWrong& also_wrong,

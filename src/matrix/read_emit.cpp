@@ -77,8 +77,7 @@ void read_machine(const Entry& entry, std::vector<Machine>& machines) {
         machine.labels.push_back(std::move(label.text));
     if (!labels.empty()) machine.where = labels.front().where;
     std::string gpu;
-    entry.optional("gpu", gpu, "true or false",
-                   [](std::string_view text) { return text == "true" || text == "false"; });
+    entry.optional("gpu", gpu, "true or false", is_truth_value);
     machine.gpu = gpu == "true";
     machines.push_back(std::move(machine));
 }

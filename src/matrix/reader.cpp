@@ -161,6 +161,10 @@ std::optional<Value> Reader::map_value(Field field, const Node& node) {
     return value;
 }
 
+bool is_truth_value(std::string_view text) {
+    return text == "true" || text == "false";
+}
+
 bool Entry::is_map(std::string_view example) const {
     if (node_.kind == Node::Kind::map && !node_.members.empty()) return true;
     reader_.error(

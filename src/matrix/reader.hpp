@@ -171,6 +171,9 @@ class Entry {
     const yaml::Node& node_;
 };
 
+/// "true" or "false".
+[[nodiscard]] bool is_truth_value(std::string_view text);
+
 /// "name": a word of lower-case letters, digits, '_' and '-' that entries of images and services have.
 [[nodiscard]] bool is_entry_name(std::string_view text);
 inline constexpr std::string_view kEntryNameForm =
@@ -219,6 +222,13 @@ Json list_json(const Items& items, Write write) {
 [[nodiscard]] Json write_images(const Matrix& matrix);
 [[nodiscard]] Json write_services(const Matrix& matrix);
 [[nodiscard]] Json write_emit(const Matrix& matrix);
+
+/// Reads `expect` and `expect_cells` into Matrix::expect, and holds the file's keys and its end against them.
+/// Returns the name and the place of the number of cells, which check_cells needs when they are known.
+[[nodiscard]] std::optional<Word> read_expect(Reader& reader, const yaml::Node& root);
+void check_cells(Reader& reader, const Word& expected);
+/// What a file with `keys` keys says of itself.
+[[nodiscard]] Json write_expect(const Expect& expect, std::size_t keys);
 
 // The sections, each with its key and a node of the kind that it takes.
 void read_axes(Reader& reader, const yaml::Node& key, const yaml::Node& node);

@@ -58,6 +58,14 @@ Json of_types(const std::vector<std::string>& types) {
     return {{"type", types}};
 }
 
+Json whole_number() {
+    return of_types({"integer", "string"});
+}
+
+Json truth_value() {
+    return {{"enum", {true, false, "true", "false"}}};
+}
+
 Json value_of(const FieldInfo& field) {
     Json json;
     switch (field.syntax) {
@@ -146,7 +154,7 @@ Json healthcheck() {
                              {"interval", word()},
                              {"timeout", word()},
                              {"start_period", word()},
-                             {"retries", of_types({"integer", "string"})}},
+                             {"retries", whole_number()}},
                             {"test"});
     return either({defined("argv"), check});
 }
@@ -164,7 +172,7 @@ Json image() {
 }
 
 Json limits() {
-    const Json limit = of_types({"integer", "string"});
+    const Json limit = whole_number();
     const auto both = told("services.ulimits.limit", {{"soft", limit}, {"hard", limit}}, {"soft", "hard"});
     const auto one = either({limit, both});
     return told("services.ulimits", {{"memlock", one}, {"nofile", one}, {"nproc", one}, {"stack", one}});
@@ -205,10 +213,9 @@ Json build() {
 }
 
 Json emit() {
-    const auto machine =
-        told("emit.machines",
-             {{"when", defined("condition")}, {"labels", list_of(word())}, {"gpu", {{"type", "boolean"}}}},
-             {"labels"});
+    const auto machine = told(
+        "emit.machines",
+        {{"when", defined("condition")}, {"labels", list_of(word())}, {"gpu", truth_value()}}, {"labels"});
     return told("emit",
                 {{"tool", word()},
                  {"machines", list_of(machine)},
@@ -218,11 +225,16 @@ Json emit() {
                                                {"partition", word()}})}});
 }
 
+Json expect() {
+    return told("expect", {{"cells", whole_number()}, {"keys", whole_number()}, {"end", truth_value()}});
+}
+
 Json top() {
     return told("",
                 {{"version", {{"enum", {1, "1"}}}},
                  {"name", word()},
-                 {"expect_cells", of_types({"integer", "string"})},
+                 {"expect", expect()},
+                 {"expect_cells", whole_number()},
                  {"axes", or_nothing(fields(axis_of))},
                  {"zip", or_nothing(list_of(list_of(word())))},
                  {"exclude", or_nothing({{"type", "array"}, {"items", defined("condition")}})},

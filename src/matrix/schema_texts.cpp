@@ -9,9 +9,14 @@ namespace {
 constexpr SchemaText kTexts[] = {
     {"version", "The version of this format: 1. Required."},
     {"name", "Names the output folder and the compose project. Left out: the name of the file."},
-    {"expect_cells",
-     "How many cells the file makes, after zip, exclude and include. Stands before everything that makes cells, "
-     "so that a file that was cut off is noticed: another count is an error."},
+    {"expect",
+     "What the file says of itself, so that one that was cut off, or that lost a part in a merge, is noticed: "
+     "anything else is an error. Stands before everything that makes cells."},
+    {"expect.cells", "How many cells the file makes, after zip, exclude and include."},
+    {"expect.keys", "How many keys the file has at its top level, version and expect among them."},
+    {"expect.end",
+     "true: the file ends with a line \"...\", which is how YAML ends a document. Left out: false."},
+    {"expect_cells", "The same as cells under expect."},
     {"axes",
      "What varies: fields and their values. Every combination of the values is a cell. A single value needs no "
      "list."},

@@ -121,7 +121,7 @@ def main(folder):
     assert any("fixes" in result for result in run["results"])
     after = edited(EDITS, {"results": [result for result in run["results"] if result["ruleId"] == "exclude-matches-nothing"]})
     assert after == EDITS.replace('exclude: [{driver: "<400"}]', "exclude: []"), after
-    (folder / "empty.yaml").write_text('version: 1\nset: {driver: "580.95.05"}\n')
+    (folder / "empty.yaml").write_text('version: 1\nexpect: {end: true}\nset: {driver: "580.95.05"}\n...\n')
     assert good(sarif("lint", "empty.yaml", folder, code=(0,)))["results"] == []
     for words in (["check", "plain.yaml", "--summary"], ["check", "plain.yaml", "--against-lock"], ["list", "plain.yaml"], ["check", "none.yaml"]):
         got = subprocess.run([PROGRAM, *words, "--format", "sarif"], capture_output=True, cwd=folder)

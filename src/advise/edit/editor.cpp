@@ -60,6 +60,12 @@ std::string_view content_of_line(std::string_view source, std::size_t start) {
     return line.starts_with('#') ? std::string_view{} : line;
 }
 
+// Where a new key may stand behind all others: the end, or the line that marks it.
+std::size_t end_of_keys(std::string_view source) {
+    const auto mark = source.starts_with("...") ? 0 : source.find("\n...");
+    return mark == npos ? source.size() : next_line(source, mark);
+}
+
 }  // namespace
 
 std::string edited(std::string_view source, std::vector<Edit> edits) {
@@ -222,15 +228,18 @@ std::optional<Edit> Editor::replace(const Location& where, std::string_view text
     return between(*start, end_of_item(*start, in_flow(*start)), fmt::format("\"{}\"", text));
 }
 
+Edit Editor::add_line(std::size_t at, std::string_view text) const {
+    const bool begun = at > 0 && source_[at - 1] != '\n';
+    return between(at, at, fmt::format("{}{}\n", begun ? "\n" : "", text));
+}
+
 std::optional<Edit> Editor::add_to_set(std::string_view key, const Location& value) const {
     const auto from = offset_of(value);
     if (!from) return std::nullopt;
     const auto member =
         fmt::format("{}: {}", key, source_.substr(*from, end_of_item(*from, in_flow(*from)) - *from));
     if (matrix_.set.empty()) {
-        const bool whole = source_.ends_with('\n');
-        return between(source_.size(), source_.size(),
-                       fmt::format("{}set: {{{}}}\n", whole ? "" : "\n", member));
+        return add_line(end_of_keys(source_), fmt::format("set: {{{}}}", member));
     }
     const auto& [field, first] = matrix_.set.front();
     const auto at = offset_of(first.where);
@@ -280,11 +289,9 @@ std::string_view Editor::source_at(const Location& where) const {
 
 std::vector<Edit> Editor::checked(std::vector<Edit> edits, std::uint64_t cells) const {
     if (edits.empty()) return {};
-    if (matrix_.expect_cells && *matrix_.expect_cells != cells) {
-        const auto start = offset_of(places_.value_of("expect_cells"));
-        if (!start) return {};
-        edits.push_back(between(*start, end_of_item(*start, in_flow(*start)), std::to_string(cells)));
-    }
+    const auto changed = yaml::parse(edited(source_, edits), matrix_.path);
+    if (!changed.ok()) return {};
+    std::ranges::move(recounted(places_.root(), cells, changed->members.size()), std::back_inserter(edits));
     const auto fixed = read_matrix_text(edited(source_, edits), matrix_.path, {}, names_);
     if (!fixed.ok()) return {};
     const auto counted = count_cells(fixed.value(), kCountingSteps);

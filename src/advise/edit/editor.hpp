@@ -22,7 +22,7 @@ class Places {
     /// Of a matrix that was read; of any other there are no places.
     explicit Places(const Matrix& matrix);
 
-    /// The number of expect_cells, the list of stages.
+    /// The value of a key of the file's top level.
     [[nodiscard]] Location value_of(std::string_view key) const;
     /// The value of `key` in the map that starts at `map`.
     [[nodiscard]] Location member_of(const Location& map, std::string_view key) const;
@@ -35,6 +35,7 @@ class Places {
         Location where;
     };
     [[nodiscard]] std::optional<Entry> entry_at(const Location& where) const;
+    [[nodiscard]] const yaml::Node& root() const { return root_; }
 
   private:
     yaml::Node root_;
@@ -52,6 +53,10 @@ struct Edit {
 
 /// `source` after all of `edits`, which must not overlap.
 [[nodiscard]] std::string edited(std::string_view source, std::vector<Edit> edits);
+
+/// What makes the numbers of `expect` and `expect_cells` right for a file of `cells` cells and `keys` keys;
+/// `root` is the file. Another key takes no edit.
+[[nodiscard]] std::vector<Edit> recounted(const yaml::Node& root, std::uint64_t cells, std::size_t keys);
 
 /// Makes edits of the file that a matrix was read from. Nothing comes back where the text is not written in a
 /// way that it understands.
@@ -72,6 +77,9 @@ class Editor {
     /// Writes "KEY: VALUE" as a new member before the first one of `set`, or as a new `set` at the end of the
     /// file; the value is copied from where it stands.
     [[nodiscard]] std::optional<Edit> add_to_set(std::string_view key, const Location& value) const;
+    /// Writes `text`, which is an `expect`, behind `version` or in the place of `expect_cells`, and marks the
+    /// end.
+    [[nodiscard]] std::vector<std::optional<Edit>> add_expect(std::string_view text) const;
     /// Writes `texts` as new first items of the list that starts at `where`.
     [[nodiscard]] std::optional<Edit> add_to_list(const Location& where,
                                                   const std::vector<std::string>& texts) const;
@@ -81,14 +89,15 @@ class Editor {
     /// What stands from `where` to the end of its value, as it is written.
     [[nodiscard]] std::string_view source_at(const Location& where) const;
 
-    /// `edits`, with expect_cells moved to `cells`, if what they make is a matrix file of that many cells;
-    /// else none.
+    /// `edits`, and those of what the file expects of itself, if what they make is a matrix file of `cells`
+    /// cells; else none.
     [[nodiscard]] std::vector<Edit> checked(std::vector<Edit> edits, std::uint64_t cells) const;
 
   private:
     [[nodiscard]] std::optional<std::size_t> offset_of(const Location& where) const;
     [[nodiscard]] std::optional<std::size_t> key_before(std::size_t value, std::string_view key) const;
     [[nodiscard]] Edit between(std::size_t begin, std::size_t end, std::string text = {}) const;
+    [[nodiscard]] Edit add_line(std::size_t at, std::string_view text) const;
     [[nodiscard]] bool in_flow(std::size_t offset) const;
     [[nodiscard]] std::size_t end_of_item(std::size_t start, bool flow) const;
     [[nodiscard]] std::size_t end_of_block(std::size_t start, std::size_t indent, bool is_item) const;

@@ -39,6 +39,7 @@ void find_hiding_stages(Search& search);
 void find_unread_fields(Search& search);
 void find_unread_platforms(Search& search);
 void find_respelt_values(Search& search);
+void find_unmarked_end(Search& search);
 void find_same_images(Search& search);
 void find_unused_mirrors(Search& search);
 void find_not_rendered(Search& search);

@@ -235,4 +235,20 @@ void find_names_that_cannot_exist(Search& search) {
     }
 }
 
+void find_unmarked_end(Search& search) {
+    if (search.matrix.expect.end) return;
+    const auto& root = search.places.root();
+    const yaml::Member* found = nullptr;
+    for (const auto* key : {"expect", "expect_cells", "version"}) {
+        if (found == nullptr) found = root.member(key);
+    }
+    if (found == nullptr) return;
+    const bool is_new = found->first.text == "version";
+    const auto text = fmt::format("expect: {{cells: {}, keys: {}, end: true}}", search.cells,
+                                  root.members.size() + (is_new ? 1 : 0));
+    search.add("end-not-marked", found->first.where,
+               "nothing marks the end of the file: one that was cut off may be read as another matrix",
+               fmt::format("write {}, and ... as the last line", text), search.editor.add_expect(text));
+}
+
 }  // namespace cudamatrix::lint

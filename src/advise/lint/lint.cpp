@@ -97,8 +97,8 @@ Report lint(const Input& input) {
     for (const auto look :
          {find_idle_conditions, find_names_that_cannot_exist, find_unused_values, find_repeated_releases,
           find_one_value_axes, find_waivers_at_their_end, find_hiding_stages, find_unread_fields,
-          find_unread_platforms, find_respelt_values, find_same_images, find_unused_mirrors,
-          find_not_rendered, find_old_facts}) {
+          find_unread_platforms, find_unmarked_end, find_respelt_values, find_same_images,
+          find_unused_mirrors, find_not_rendered, find_old_facts}) {
         look(search);
     }
     const Suppressions suppressions(input.matrix.source, input.matrix.path);
@@ -141,6 +141,7 @@ std::span<const Check> checks() {
         Check{"set-field-unused", warning, "a field of set that no rule, condition or template reads"},
         Check{"platform-unread", note, "a platform that no rule and no condition of the file knows"},
         Check{"value-respelt", note, "a value that is written as other tools write it"},
+        Check{"end-not-marked", note, "a file that would not be missed if its end were lost"},
         Check{"facts-old", warning, "facts older than 180 days"},
         Check{"allow-unknown", warning, "a comment that allows a check which does not exist"},
     };

@@ -178,10 +178,16 @@ std::string matrix_of(const std::vector<Row>& rows, std::string_view name, std::
                       std::string_view today) {
     const auto works = std::ranges::count_if(rows, [](const Row& row) { return !row.row.empty(); });
     if (works == 0) return {};
+    std::map<std::string, std::string> waived;
+    for (const auto& row : rows) {
+        if (!row.row.empty()) waived.insert(row.waived.begin(), row.waived.end());
+    }
+    const auto stages = audit::stages_line(std::ranges::any_of(rows, &Row::compiles));
+    const int keys = 4 + (stages.empty() ? 0 : 1) + (waived.empty() ? 0 : 1);
     std::string out = fmt::format(
-        "# Started from \"{}\": `cudamatrix check` judges it, `cudamatrix render` makes its images.\nversion: 1\nname: {}\nexpect_cells: {}\n",
-        text::printable(from), name, works);
-    out += audit::stages_line(std::ranges::any_of(rows, &Row::compiles));
+        "# Started from \"{}\": `cudamatrix check` judges it, `cudamatrix render` makes its images.\n"
+        "version: 1\nname: {}\nexpect: {{cells: {}, keys: {}, end: true}}\n{}",
+        text::printable(from), name, works, keys, stages);
     out += "include:\n";
     for (const auto& row : rows) {
         out += fmt::format("  # {}\n", text::printable(row.stack));
@@ -193,15 +199,11 @@ std::string matrix_of(const std::vector<Row>& rows, std::string_view name, std::
             out += "  - " + row.row + "\n";
         }
     }
-    std::map<std::string, std::string> waived;
-    for (const auto& row : rows) {
-        if (!row.row.empty()) waived.insert(row.waived.begin(), row.waived.end());
-    }
     if (!waived.empty()) out += "waive:\n";
     for (const auto& [rule, because] : waived)
         out += fmt::format("  - {{rule: {}, because: \"{}\", until: {}}}\n", rule, because,
                            months_later(today, kMonthsWaived));
-    return out;
+    return out + "...\n";
 }
 
 }  // namespace cudamatrix::start

@@ -62,13 +62,14 @@ class Editing {
         return failure;
     }
 
-    // The number is wrong until all is done, and a wrong one cannot be read.
+    // What the file expects of itself is wrong until all is done, and a file that is not so cannot be read.
     Status take_out_expected() {
-        if (!matrix_.expect_cells) return Done{};
         const Places places(matrix_);
-        const auto where = places.value_of("expect_cells");
-        const auto edit = Editor(matrix_, places).remove_member(where, "expect_cells");
-        if (!edit) return cannot("count expect_cells again", where);
+        const auto* key = places.root().find("expect") != nullptr ? "expect" : "expect_cells";
+        const auto where = places.value_of(key);
+        if (where.line == 0) return Done{};
+        const auto edit = Editor(matrix_, places).remove_member(where, key);
+        if (!edit) return cannot(fmt::format("count {} again", key), where);
         auto without = edited(source_, {*edit});
         // What is taken out stands before all values that move.
         std::size_t at = 0;
@@ -81,12 +82,12 @@ class Editing {
     }
 
     Result<std::string> with_expected(const Matrix& now) {
-        if (!matrix_.expect_cells) return source_;
-        const auto counted = count_cells(now, kCountingSteps);
-        if (!counted) return cannot("count expect_cells again", {});
-        const auto written =
-            text::replace_all(expected_, std::to_string(*matrix_.expect_cells), std::to_string(*counted));
-        return source_.substr(0, expected_at_) + written + source_.substr(expected_at_);
+        if (expected_.empty()) return source_;
+        const auto cells = count_cells(now, kCountingSteps);
+        if (!cells) return cannot("count the cells again", {});
+        const auto whole = source_.substr(0, expected_at_) + expected_ + source_.substr(expected_at_);
+        CM_TRY_ASSIGN(const auto root, yaml::parse(whole, matrix_.path));
+        return edited(whole, recounted(root, *cells, root.members.size()));
     }
 
     // Puts `now` in the place of a value that starts at `value`; of packages at the release of one.

@@ -219,9 +219,11 @@ include:
         name = self.write(GOOD.replace("gpu: [T4]", "gpu: [T4, L4]"))
         clean = self.call("lint", name, "--on", "2026-11-21")
         self.assertEqual((clean.returncode, clean.stderr), (0, ""))
-        self.assertEqual(clean.stdout, "matrix.yaml:6:3: note: cuda 11.8.0 is the only value of its axis: every cell of the product has it "
+        self.assertEqual(clean.stdout, "matrix.yaml:1:1: note: nothing marks the end of the file: one that was cut off may be read as another matrix "
+                         "[end-not-marked]\n  1 | version: 1\n    | ^~~~~~~\n  fix: write expect: {cells: 4, keys: 5, end: true}, and ... as the last line\n"
+                         "matrix.yaml:6:3: note: cuda 11.8.0 is the only value of its axis: every cell of the product has it "
                          "[one-value-axis]\n  6 |   cuda: [\"11.8.0\"]\n    |   ^~~~\n  fix: write it under set, or add a value\n\n"
-                         "good: 1 note in 4 cells and 1 image\n")
+                         "good: 2 notes in 4 cells and 1 image\n")
         self.write(GOOD + 'exclude: [{driver: "<400"}]\n')
         found = self.call("lint", name, code=1)
         self.assertIn("matrix.yaml:8:11: warning: this exclude covers no cell of the product [exclude-matches-nothing]", found.stdout)

@@ -13,7 +13,7 @@ COPY --from=tests /report /report
 WRITTEN = """# Started from "Dockerfile": `cudamatrix check` judges it, `cudamatrix render` makes its images.
 version: 1
 name: started
-expect_cells: 2
+expect: {cells: 2, keys: 6, end: true}
 stages: [driver_load, image_pull, container_start, install, runtime]  # nothing is compiled
 include:
   # Dockerfile: tests
@@ -23,6 +23,7 @@ include:
   - {driver: "550.54.15", gpu: "T4", cuda: "12.4.1", torch: "2.5.1+cu124", python: "3.10", os: "ubuntu22.04", family: "nvidia-cuda", flavour: "runtime", packages: {torchvision: "0.20.1"}}
 waive:
   - {rule: torch-compile-has-c-compiler, because: "the images started from have no C compiler, so that torch.compile does not work in them", until: 2027-11-24}
+...
 """
 
 

@@ -22,7 +22,7 @@ TEST_CASE("everything that a file can say is kept") {
         "          https://files.example.org/whl: http://mirror.example.org:8080/whl}\n");
     CHECK(matrix.name == "training");
     CHECK(matrix.path == "matrix.yaml");
-    CHECK(matrix.expect_cells == 1u);
+    CHECK(matrix.expect == Expect{1, {}, false});
     CHECK(matrix.stages == Ids{"install", "runtime"});
     CHECK(build_of(matrix) == "/etc/ssl/site-ca.pem host ci_user /srv/app");
     CHECK(matrix.mirrors == Mirrors{{"docker.io", "registry.example.org/hub"},
@@ -38,7 +38,7 @@ TEST_CASE("everything that a file can say is kept") {
 TEST_CASE("defaults are those of the header") {
     const auto matrix = accepted("version: 1\nset: {cuda: 12}\n");
     CHECK(matrix.name == "matrix");
-    CHECK_FALSE(matrix.expect_cells.has_value());
+    CHECK(matrix.expect == Expect{});
     CHECK(matrix.stages.empty());
     CHECK(build_of(matrix) == " default app /workspace");
 }

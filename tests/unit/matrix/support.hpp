@@ -70,6 +70,8 @@ inline std::vector<std::string> ids(const cudamatrix::Matrix& matrix) {
 inline std::vector<std::filesystem::path> shipped_matrices() {
     const std::filesystem::path root = cudamatrix::source_dir();
     std::vector<std::filesystem::path> out{root / "matrix" / "default.yaml"};
+    for (const auto& entry : std::filesystem::directory_iterator(root / "matrix" / "presets"))
+        out.push_back(entry.path());
     for (const auto& entry : std::filesystem::directory_iterator(root / "examples")) {
         if (std::filesystem::exists(entry.path() / "matrix.yaml"))
             out.push_back(entry.path() / "matrix.yaml");

@@ -31,7 +31,7 @@ namespace {
 // Together they have every key of the schema; the reader is asked for each text, so each is small.
 constexpr std::string_view kSettings = R"(version: 1
 name: injection
-expect_cells: 2
+expect: {cells: 2, keys: 15, end: false}
 axes: {gpu: [T4], cuda: ["11.8.0"], driver: ["580.65.06"], os: [debian12]}
 zip: [[gpu, cuda]]
 exclude: [{driver: "<1"}]
@@ -50,6 +50,7 @@ emit: {tool: "https://git.example.org/cudamatrix@0123456789abcdef0123456789abcde
        kubernetes: {namespace: tests, queue: team-a}, slurm: {start: pyxis, partition: gpu}}
 )";
 constexpr std::string_view kAttacked = R"(version: 1
+expect_cells: 2
 include:
   - {family: debian, gpu: T4, torch: 2.6.0+cu124, python: "3.11", os: debian12}
   - {family: nvidia-cuda, gpu: T4, cuda: "12.4.1", os: ubuntu22.04, python: "3.10", packages: {timm: "0.6.13"}}

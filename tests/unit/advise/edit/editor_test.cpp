@@ -130,6 +130,40 @@ TEST_CASE("edit: only what reads as a file of the right number of cells is offer
     CHECK(editor.checked({}, 2).empty());
 }
 
+TEST_CASE("edit: what a file expects of itself follows its edits") {
+    const auto matrix = matrix_of(
+        "version: 1\nexpect:\n  cells: \"2\"  # ours\n  keys: 3\n  end: true\naxes: {gpu: [T4, L4]}\n...\n");
+    const Places places(matrix);
+    const Editor editor(matrix, places);
+    const auto added = editor.add_to_set("os", value_at(matrix, 0, 0).where);
+    const auto removed = editor.remove(value_at(matrix, 0, 1).where);
+    REQUIRE((added && removed));
+    CHECK(edited(matrix.source, editor.checked({*removed}, 1)) ==
+          "version: 1\nexpect:\n  cells: 1  # ours\n  keys: 3\n  end: true\naxes: {gpu: [T4]}\n...\n");
+    CHECK(edited(matrix.source, {*added}).ends_with("axes: {gpu: [T4, L4]}\nset: {os: T4}\n...\n"));
+    CHECK(editor.checked({*added}, 2).empty());  // T4 is no os
+    const auto with_set = editor.checked({{7, 1, 7, 1, "set: {os: debian12}\n"}}, 2);
+    CHECK(edited(matrix.source, with_set) ==
+          "version: 1\nexpect:\n  cells: \"2\"  # ours\n  keys: 4\n  end: true\naxes: {gpu: [T4, L4]}\n"
+          "set: {os: debian12}\n...\n");
+}
+
+TEST_CASE("edit: a file is made to expect what it holds") {
+    const auto made = [](std::string_view text) {
+        const auto matrix = matrix_of(text);
+        const Places places(matrix);
+        const auto edits = Editor(matrix, places).add_expect("expect: {end: true}");
+        return edits[0] ? edited(matrix.source, {*edits[0], *edits[1]}) : std::string("none");
+    };
+    CHECK(made("# ours\nversion: 1\nset: {gpu: T4}") ==
+          "# ours\nversion: 1\nexpect: {end: true}\nset: {gpu: T4}\n...\n");
+    CHECK(made("version: 1\nexpect_cells: 1  # one\nset: {gpu: T4}\n") ==
+          "version: 1\nexpect: {end: true}  # one\nset: {gpu: T4}\n...\n");
+    for (const auto* text : {"{version: 1, set: {gpu: T4}}\n", "version: 1\nset: {gpu: T4}\n...\n",
+                             "version: 1\nexpect: {cells: 1}\nset: {gpu: T4}\n"})
+        CHECK(made(text) == "none");
+}
+
 TEST_CASE("edit: an item added behind another, in every way to write a list") {
     const auto behind = [](std::string_view text, std::size_t row) {
         const auto matrix = matrix_of(text);

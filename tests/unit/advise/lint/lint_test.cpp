@@ -158,8 +158,8 @@ TEST_CASE("lint: silent on near misses and on every matrix that is shipped") {
 
 TEST_CASE("lint: the days before the end of a waiver are the caller's") {
     const std::string text =
-        "version: 1\nset: {driver: \"535.183.01\"}\n"
-        "waive: [{rule: end-of-life, because: agreed, until: 2026-12-01}]\n";
+        "version: 1\nexpect: {end: true}\nset: {driver: \"535.183.01\"}\n"
+        "waive: [{rule: end-of-life, because: agreed, until: 2026-12-01}]\n...\n";
     const Linted linted(text);
     const auto with = [&](unsigned within) {
         return lint::lint({linted.matrix, linted.facts, linted.judgement, kToday, within}).findings.size();
@@ -170,7 +170,7 @@ TEST_CASE("lint: the days before the end of a waiver are the caller's") {
 }
 
 TEST_CASE("lint: old facts are a finding of no line") {
-    const Linted linted("version: 1\nset: {driver: \"580.65.06\"}\n");
+    const Linted linted("version: 1\nexpect: {end: true}\nset: {driver: \"580.65.06\"}\n...\n");
     CHECK(linted.report.findings.empty());
     const auto old =
         lint::lint({linted.matrix, linted.facts, linted.judgement, kToday, 30, "facts are 200 days old"});

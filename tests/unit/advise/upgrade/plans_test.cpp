@@ -67,7 +67,7 @@ std::vector<std::string> comments(std::string_view source) {
 constexpr std::string_view kStack = R"(# our stack
 version: 1
 name: stack
-expect_cells: 4   # counted
+expect: {cells: 4, keys: 5}   # counted
 axes:
   gpu: [T4, GTX 1080 Ti]   # what we own
   python:
@@ -114,7 +114,7 @@ TEST_CASE("hold: every value to the newest of its line; packages that go with to
     CHECK(out.changes.gone.empty());
 }
 
-TEST_CASE("next: no cell gets worse, and expect_cells is counted again") {
+TEST_CASE("next: no cell gets worse, and the cells are counted again") {
     const auto out = outcome(kStack, Aim::next);
     // 2.7.1+cu126 is the last build of that day with code for the GTX 1080 Ti; numpy 1.26.4 is older than
     // python 3.13.
@@ -122,7 +122,7 @@ TEST_CASE("next: no cell gets worse, and expect_cells is counted again") {
           "python >3.12, driver 550.54.14>575.51.02, torch 2.5.0+cu124>2.7.1+cu126, torchvision "
           "0.20.0>0.22.1");
     CHECK(out.changes.moved.empty());
-    CHECK(out.source.find("expect_cells: 6   # counted\n") != std::string::npos);
+    CHECK(out.source.find("expect: {cells: 6, keys: 5}   # counted\n") != std::string::npos);
     CHECK(out.source.find("    - \"3.9\"   # old images\n    - \"3.11\"\n    - \"3.12\"\n") !=
           std::string::npos);
 }
@@ -283,8 +283,8 @@ TEST_CASE("what no edit is sure of is said, and the file stays") {
         CHECK(out.source == "");
         return out.refusal;
     };
-    CHECK(refusal(text::replace_all(std::string(kStack), "expect_cells", "\"expect_cells\"")) ==
-          "cannot count expect_cells again by itself");
+    CHECK(refusal(text::replace_all(std::string(kStack), "expect:", "\"expect\":")) ==
+          "cannot count expect again by itself");
     CHECK(refusal(R"(version: 1
 axes:
   torch: [2.4.0+cu124, 2.3.1+cu121]
