@@ -23,22 +23,29 @@ class Render(Cli):
         self.assertEqual(self.tree("one"), self.tree("two"))
 
     def test_the_same_bytes_in_every_locale_time_zone_and_folder(self):
+        """100 times: what is rendered and emitted, and the reports."""
         self.write(TWO.replace("[T4]", "[T4, L4]"))
-        elsewhere = self.dir / "else where"
-        elsewhere.mkdir()
-        shutil.copy(self.dir / "matrix.yaml", elsewhere)
-        trees = []
-        for locale in ("C", "de_DE.UTF-8", "tr_TR.UTF-8"):
-            for zone in ("UTC", "Asia/Tokyo", "America/St_Johns"):
-                for folder in (self.dir, elsewhere):
+        folders = [self.dir, self.dir / "else where", self.dir / "a" / ("b" * 100) / "c", self.dir / "linked"]
+        for folder in folders[1:3]:
+            folder.mkdir(parents=True)
+            shutil.copy(self.dir / "matrix.yaml", folder)
+        folders[3].symlink_to(folders[1])
+        # What writing says has times in it.
+        writes = [["render", "matrix.yaml", "--out", "same"], ["emit", "github", "matrix.yaml", "--out", "same/ci"]]
+        reports = [["list", "matrix.yaml", "--format", "matrix"], ["suggest", "--torch", "2.6.0", "--on", "2026-11-28"],
+                   *(["check", "matrix.yaml", "--on", "2026-11-28", "--format", kind] for kind in ("text", "json", "markdown", "github", "sarif"))]
+        seen = []
+        for locale in ("C", "C.UTF-8", "de_DE.UTF-8", "tr_TR.UTF-8", "ja_JP.eucJP"):
+            for zone in ("UTC", "Asia/Tokyo", "America/St_Johns", "Pacific/Kiritimati", "XXX+25:30"):
+                for folder in folders:
                     env = {"LC_ALL": locale, "LANG": locale, "TZ": zone}
-                    self.call("render", "matrix.yaml", "--out", "same", cwd=folder, env=env, code=0)
-                    trees.append(self.tree(folder / "same"))
+                    said = [self.call(*command, cwd=folder, env=env, code=0) for command in writes + reports][len(writes):]
+                    seen.append(([got.stdout + got.stderr for got in said], self.tree(folder / "same")))
                     shutil.rmtree(folder / "same")
-        self.assertEqual(len(trees), 18)
-        self.assertGreater(len(trees[0]), 10)
-        for tree in trees[1:]:
-            self.assertEqual(tree, trees[0])
+        self.assertEqual(len(seen), 100)
+        self.assertGreater(len(seen[0][1]), 15)
+        for each in seen[1:]:
+            self.assertEqual(each, seen[0])
 
     def test_what_has_not_changed_is_not_written(self):
         name = self.write(GOOD)
