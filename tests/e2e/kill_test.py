@@ -4,10 +4,13 @@ Usage: kill_test.py CUDAMATRIX SOURCE_DIR [KILLS [SEED [SIGNALS]]]   (8 kills an
 
 After each kill: no torn file in the output folder, a journal of which all lines but the last are whole, and a second run that passes, repeats no
 build and no test that the first had finished, and leaves nothing for `clean`. After each signal: exit code 130, no container and no process of ours, and
-a second run that does at most one step again. A run in a folder in which another one is at work is refused, and changes nothing."""
+a second run that does at most one step again. A run in a folder in which another one is at work is refused, and changes nothing. One job at a time or
+sixteen make the same files and the same report, but for the seconds."""
+import json
 import os
 import pathlib
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -124,6 +127,27 @@ def two_at_once():
         return refused
 
 
+def without_seconds(value):
+    if isinstance(value, dict):
+        return {key: without_seconds(part) for key, part in value.items() if key != "seconds"}
+    return [without_seconds(part) for part in value] if isinstance(value, list) else value
+
+
+def same_with_any_number_of_jobs():
+    seen = []
+    with tempfile.TemporaryDirectory(prefix="cudamatrix-kill-") as root:
+        for jobs in (1, 16):
+            world = World(PROGRAM, pathlib.Path(root) / "world")
+            code, said = world.finish(jobs)
+            assert code == 4, f"with {jobs} jobs the run ends with {code}:\n{said}"
+            files = sorted(str(path.relative_to(world.out)) for path in world.out.rglob("*"))
+            seen.append((files, without_seconds(json.loads((world.out / "report.json").read_text()))))
+            shutil.rmtree(world.root)
+    assert seen[0][0] == seen[1][0], f"files with 1 job {seen[0][0]}, with 16 {seen[1][0]}"
+    assert seen[0][1] == seen[1][1], "the reports with 1 job and with 16 differ in more than seconds"
+    return len(seen[0][0])
+
+
 def main():
     with tempfile.TemporaryDirectory(prefix="cudamatrix-kill-") as root:
         world = World(PROGRAM, root)
@@ -148,6 +172,7 @@ def main():
         except AssertionError as error:
             sys.exit(f"signal {number + 1} of {SIGNALS}, {pause:.3f} s behind call {calls} of {whole} (seed {SEED}): {error}")
     print(f"{SIGNALS} signals: {ended} runs ended with 130, the others were done; no container, no process, no step twice but the one that was ended")
+    print(f"1 job and 16: the same report and the same {same_with_any_number_of_jobs()} files")
     print(f"{two_at_once()} runs beside another one: refused")
 
 
