@@ -32,6 +32,7 @@ struct Plan;
 struct BuildTarget {
     std::size_t index = 0;
     bool proof = false;
+    // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 takes the 0 that a comparison makes for a pointer
     friend auto operator<=>(const BuildTarget&, const BuildTarget&) = default;
 };
 
