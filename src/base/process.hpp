@@ -1,8 +1,8 @@
 // Child processes: an argument vector, never a shell; a process group of their own; bounded time and output.
 #pragma once
 
+#include <atomic>
 #include <chrono>
-#include <csignal>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -51,14 +51,16 @@ struct Outcome {
     [[nodiscard]] std::string describe() const;
 };
 
-/// Set by the signal handler of main: a running child is then ended.
+/// Set by the signal handler of main, read by every thread: a running child is then ended.
 class Cancellation {
   public:
-    void request() noexcept { requested_ = 1; }
-    [[nodiscard]] bool requested() const noexcept { return requested_ != 0; }
+    void request() noexcept { requested_ = true; }
+    [[nodiscard]] bool requested() const noexcept { return requested_; }
 
   private:
-    volatile std::sig_atomic_t requested_ = 0;
+    // A handler may touch no other kind of atomic.
+    static_assert(std::atomic<bool>::is_always_lock_free);
+    std::atomic<bool> requested_ = false;
 };
 
 [[nodiscard]] inline bool interrupted(const Cancellation* cancellation) {
