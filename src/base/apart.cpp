@@ -12,6 +12,7 @@
 #include <csignal>
 #include <cstring>
 #include <exception>
+#include <filesystem>
 #include <thread>
 
 #include "base/text.hpp"
@@ -64,6 +65,12 @@ bool read_until(Steady::time_point end, int from, std::string& text) {
     }
 }
 
+bool is_only_thread() {
+    std::error_code error;
+    const std::filesystem::directory_iterator threads("/proc/self/task", error);
+    return !error && std::ranges::distance(threads) == 1;
+}
+
 // How the copy ended; nothing where it does not end.
 std::string bury(pid_t copy) {
     const auto end = Steady::now() + kBurial;
@@ -82,6 +89,10 @@ std::string bury(pid_t copy) {
 
 Apart run_apart(const std::function<std::string()>& work, std::chrono::milliseconds limit) {
     Apart out;
+    if (!is_only_thread()) {
+        out.why_not = "this process has other threads: a copy of it could hang";
+        return out;
+    }
     std::array<int, 2> pipe{};
     if (::pipe2(pipe.data(), O_CLOEXEC) != 0) {
         out.why_not = fmt::format("no pipe: {}", std::strerror(errno));

@@ -14,8 +14,8 @@ struct Apart {
 };
 
 /// What `work` returns. The copy has no standard streams, writes no core file, and is killed after `limit`;
-/// one that a kill does not end is not waited for. To be called only while this process has no other thread:
-/// a copy has none of them, and what they hold stays locked in it.
+/// one that a kill does not end is not waited for. Refused while this process has another thread: a copy has
+/// none of them, and what they hold stays locked in it.
 [[nodiscard]] Apart run_apart(const std::function<std::string()>& work, std::chrono::milliseconds limit);
 
 }  // namespace cudamatrix

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
 #include <stdexcept>
 #include <thread>
@@ -50,4 +51,15 @@ TEST_CASE("apart: work that crashes, throws, leaves or hangs") {
                       std::this_thread::sleep_for(milliseconds(100));
               },
               milliseconds(200)) == "no answer within 0.2 s");
+}
+
+TEST_CASE("apart: refused beside another thread") {
+    std::atomic<bool> over = false;
+    std::thread other([&] { over.wait(false); });
+    const auto answer = run_apart([] { return std::string("done"); }, milliseconds(60'000));
+    over = true;
+    over.notify_one();
+    other.join();
+    CHECK(answer.text == "");
+    CHECK(answer.why_not == "this process has other threads: a copy of it could hang");
 }
