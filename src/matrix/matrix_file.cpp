@@ -58,10 +58,6 @@ std::vector<std::string> known_keys() {
     return keys;
 }
 
-bool before(const Location& a, const Location& b) {
-    return std::pair(a.line, a.column) < std::pair(b.line, b.column);
-}
-
 void check_keys(Reader& reader, const Node& root) {
     const auto known = known_keys();
     for (const auto& [key, value] : root.members) {

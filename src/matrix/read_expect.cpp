@@ -1,6 +1,4 @@
 // expect: what a file says of itself, so that one that lost a part is noticed.
-#include <tuple>
-
 #include "base/number.hpp"
 #include "matrix/product.hpp"
 #include "matrix/reader.hpp"
@@ -29,7 +27,7 @@ void check_order(Reader& reader, const Node& root, const Node& key) {
         const auto* cells = root.member(section);
         if (cells == nullptr) continue;
         const auto& where = cells->first.where;
-        if (std::tie(where.line, where.column) > std::tie(key.where.line, key.where.column)) continue;
+        if (!before(where, key.where)) continue;
         reader.error(key.where,
                      fmt::format("{} comes after {} (line {}): expected before everything "
                                  "that makes cells, so that a truncated file is noticed",
@@ -53,20 +51,8 @@ void check_keys(Reader& reader, const Node& root, const Location& where) {
     reader.problems.push_back(std::move(problem));
 }
 
-// Whether the last line that is neither blank nor a comment is YAML's mark for the end of a document. No
-// value can hold such a line: it ends every one.
-bool ends_marked(std::string_view source) {
-    const auto lines = text::split(source, '\n');
-    for (auto line = lines.rbegin(); line != lines.rend(); ++line) {
-        const auto content = text::trim(*line);
-        if (content.empty() || content.starts_with('#')) continue;
-        return text::trim(line->substr(0, line->find(" #"))) == "..." && line->starts_with("...");
-    }
-    return false;
-}
-
 void check_end(Reader& reader, const Location& where) {
-    if (!reader.matrix.expect.end || ends_marked(reader.matrix.source)) return;
+    if (!reader.matrix.expect.end || yaml::end_mark(reader.matrix.source)) return;
     reader.error(where, "the file does not end with a line \"...\"",
                  fmt::format("{}, or write ... as the last line", kCutOff));
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <tuple>
 
 #include "matrix/syntax.hpp"
 
@@ -36,6 +37,10 @@ std::string found_text(const Node& node) {
 
 std::string place(const Location& where) {
     return fmt::format("{}:{}", where.line, where.column);
+}
+
+bool before(const Location& a, const Location& b) {
+    return std::tie(a.line, a.column) < std::tie(b.line, b.column);
 }
 
 Failure first_hundred(std::vector<Diagnostic> problems) {

@@ -24,6 +24,8 @@ namespace cudamatrix {
 [[nodiscard]] std::string found_text(const yaml::Node& node);
 /// "4:12".
 [[nodiscard]] std::string place(const Location& where);
+/// Whether `a` stands before `b` in a file.
+[[nodiscard]] bool before(const Location& a, const Location& b);
 /// Bad input: these mistakes, or a hundred of them and how many more there are.
 [[nodiscard]] Failure first_hundred(std::vector<Diagnostic> problems);
 /// The names that may stand under stages.

@@ -47,7 +47,8 @@ struct Limits {
 [[nodiscard]] Result<Node> parse(std::string_view text, std::string_view file_name,
                                  const Limits& limits = {});
 
-// Private to src/matrix, but for end_of_quoted and in_the_manner_of, which edits of the text need too.
+// Private to src/matrix, but for end_of_quoted, end_mark and in_the_manner_of, which edits of the text need
+// too.
 
 /// Line and column (both from 1, the column in bytes) of the byte at `offset`.
 [[nodiscard]] Location location_at(std::string_view text, std::size_t offset, std::string_view file);
@@ -84,6 +85,10 @@ struct FlowProblem {
 
 /// True when only blanks, a comment or the end of the line follow `offset`.
 [[nodiscard]] bool rest_is_blank(std::string_view text, std::size_t offset);
+
+/// Offset of the last line that is neither blank nor a comment, where it is "...", which ends a document. No
+/// value can hold such a line: it ends every one.
+[[nodiscard]] std::optional<std::size_t> end_mark(std::string_view text);
 
 /// yaml-cpp's message in our words.
 struct Wording {

@@ -130,6 +130,19 @@ bool rest_is_blank(std::string_view text, std::size_t offset) {
     return text[next] == '#' && next > offset;
 }
 
+std::optional<std::size_t> end_mark(std::string_view text) {
+    for (auto end = text.size(); end > 0;) {
+        const auto newline = text.rfind('\n', end - 1);
+        const auto start = newline == std::string_view::npos ? 0 : newline + 1;
+        if (!rest_is_blank(text, start) && text[start] != '#')
+            return text.substr(start).starts_with("...") && rest_is_blank(text, start + 3)
+                       ? std::optional(start)
+                       : std::nullopt;
+        end = start == 0 ? 0 : newline;
+    }
+    return std::nullopt;
+}
+
 std::optional<FlowProblem> check_flow(std::string_view text, std::size_t start) {
     std::size_t depth = 0;
     bool entry_started = false;  // something stands between the last '[', '{' or ',' and here

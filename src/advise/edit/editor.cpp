@@ -1,6 +1,7 @@
 #include "advise/edit/editor.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <tuple>
 
 #include "base/text.hpp"
@@ -58,12 +59,6 @@ std::string_view content_of_line(std::string_view source, std::size_t start) {
     auto line = source.substr(start, end_of_line(source, start) - start);
     line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
     return line.starts_with('#') ? std::string_view{} : line;
-}
-
-// Where a new key may stand behind all others: the end, or the line that marks it.
-std::size_t end_of_keys(std::string_view source) {
-    const auto mark = source.starts_with("...") ? 0 : source.find("\n...");
-    return mark == npos ? source.size() : next_line(source, mark);
 }
 
 }  // namespace
@@ -239,7 +234,7 @@ std::optional<Edit> Editor::add_to_set(std::string_view key, const Location& val
     const auto member =
         fmt::format("{}: {}", key, source_.substr(*from, end_of_item(*from, in_flow(*from)) - *from));
     if (matrix_.set.empty()) {
-        return add_line(end_of_keys(source_), fmt::format("set: {{{}}}", member));
+        return add_line(yaml::end_mark(source_).value_or(source_.size()), fmt::format("set: {{{}}}", member));
     }
     const auto& [field, first] = matrix_.set.front();
     const auto at = offset_of(first.where);
