@@ -284,9 +284,13 @@ std::string_view Editor::source_at(const Location& where) const {
 
 std::vector<Edit> Editor::checked(std::vector<Edit> edits, std::uint64_t cells) const {
     if (edits.empty()) return {};
-    const auto changed = yaml::parse(edited(source_, edits), matrix_.path);
-    if (!changed.ok()) return {};
-    std::ranges::move(recounted(places_.root(), cells, changed->members.size()), std::back_inserter(edits));
+    std::size_t keys = 0;
+    if (matrix_.expect.keys) {
+        const auto changed = yaml::parse(edited(source_, edits), matrix_.path);
+        if (!changed.ok()) return {};
+        keys = changed->members.size();
+    }
+    std::ranges::move(recounted(places_.root(), cells, keys), std::back_inserter(edits));
     const auto fixed = read_matrix_text(edited(source_, edits), matrix_.path, {}, names_);
     if (!fixed.ok()) return {};
     const auto counted = count_cells(fixed.value(), kCountingSteps);
