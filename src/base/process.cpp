@@ -23,13 +23,10 @@ static int close_range(unsigned first, unsigned last, int flags) {
 
 #include <algorithm>
 #include <array>
-#include <boost/asio/io_context.hpp>
-#include <boost/filesystem/path.hpp>
 #include <boost/process/v2/posix/default_launcher.hpp>
-#include <boost/process/v2/process.hpp>
-#include <boost/process/v2/start_dir.hpp>
 #include <boost/process/v2/stdio.hpp>
 #include <cerrno>
+#include <cstring>
 
 #include "base/text.hpp"
 
@@ -61,31 +58,6 @@ class Pipe {
   private:
     std::array<int, 2> ends_{-1, -1};
     bool open_ = false;
-};
-
-// Runs in the child between fork and exec: only async-signal-safe calls.
-struct ChildSetup {
-    pid_t parent;
-
-    template <class Launcher>
-    bp::error_code on_exec_setup(Launcher&, const boost::filesystem::path&, const char* const*&) const {
-        ::setpgid(0, 0);
-        ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-        if (::getppid() != parent) ::_exit(127);  // the parent died before prctl
-        sigset_t none;
-        ::sigemptyset(&none);
-        ::sigprocmask(SIG_SETMASK, &none, nullptr);
-        for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGCHLD})
-            ::signal(signal, SIG_DFL);
-        return {};
-    }
-
-    // Boost would end a child whose exec failed by exit(), which runs our atexit handlers and flushes our
-    // buffers twice. Its check for this member asks for five arguments and its call passes four.
-    template <class... Any>
-    void on_exec_error(Any&&...) const {
-        if (::getpid() != parent) ::_exit(127);
-    }
 };
 
 // While it lives, a write to a pipe that nobody reads fails and does not end this process.
@@ -183,6 +155,58 @@ int reap(pid_t pid) {
     }
     return status;
 }
+
+// Boost's launcher without its event loop: that one allocates in the child, where another thread may have
+// held the allocator's lock, and takes SIGCHLD in the parent. Between fork and exec: only async-signal-safe
+// calls.
+class Launcher : bp::posix::default_launcher {
+  public:
+    // The number of the child, or minus the errno. The last of `arguments` and of `environment` is null.
+    pid_t start(const std::string& program, const std::vector<const char*>& arguments,
+                const std::vector<const char*>& environment, bp::process_stdio streams,
+                const std::string& folder) {
+        Pipe failure;
+        if (!failure.ok()) return -errno;
+        fd_whitelist.push_back(failure.end(1));
+        const pid_t parent = ::getpid();
+        const pid_t child = ::fork();
+        if (child < 0) return -errno;
+        if (child == 0) {
+            be_child_of(parent);
+            auto error = streams.on_exec_setup(*this, {}, nullptr);
+            if (!error) close_all_fds(error);
+            int number = error.value();
+            if (number == 0 && !folder.empty() && ::chdir(folder.c_str()) != 0) number = errno;
+            if (number == 0) {
+                ::execve(program.c_str(), const_cast<char* const*>(arguments.data()),
+                         const_cast<char* const*>(environment.data()));
+                number = errno;
+            }
+            static_cast<void>(::write(failure.end(1), &number, sizeof number));
+            ::_exit(127);
+        }
+        failure.close(1);
+        int number = 0;
+        ssize_t got = 0;
+        while ((got = ::read(failure.end(0), &number, sizeof number)) < 0 && errno == EINTR) {
+        }
+        if (got == 0) return child;  // exec closed the pipe
+        static_cast<void>(reap(child));
+        return -number;
+    }
+
+  private:
+    static void be_child_of(pid_t parent) {
+        ::setpgid(0, 0);
+        ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (::getppid() != parent) ::_exit(127);  // the parent died before prctl
+        sigset_t none;
+        ::sigemptyset(&none);
+        ::sigprocmask(SIG_SETMASK, &none, nullptr);
+        for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGCHLD})
+            ::signal(signal, SIG_DFL);
+    }
+};
 
 // The running child: reads both pipes, feeds the input, and sends SIGTERM, then SIGKILL, when it must end.
 class Supervision {
@@ -330,43 +354,28 @@ Result<Outcome> run(const Command& command, const Cancellation* cancellation) {
     // Non-blocking, so that a child that does not read cannot hold us.
     ::fcntl(in.end(1), F_SETFL, O_NONBLOCK);
 
+    std::vector<const char*> arguments;
+    for (const auto& argument : command.argv)
+        arguments.push_back(argument.c_str());
+    arguments.front() = program->c_str();
+    arguments.push_back(nullptr);
+    std::vector<std::string> variables;
+    for (const auto& [key, value] : command.environment)
+        variables.push_back(key + "=" + value);
+    std::vector<const char*> environment;
+    for (const auto& variable : variables)
+        environment.push_back(variable.c_str());
+    environment.push_back(nullptr);
+    const pid_t pid = Launcher().start(*program, arguments, environment, {in.end(0), out.end(1), err.end(1)},
+                                       command.working_directory);
+    if (pid < 0) return failed(std::strerror(-pid));
+    ::setpgid(pid, pid);
+    in.close(0);
+    out.close(1);
+    err.close(1);
+    if (command.input.empty()) in.close(1);
     Outcome outcome;
-    try {
-        boost::asio::io_context context;
-        boost::system::error_code error;
-        const std::vector<std::string> arguments(command.argv.begin() + 1, command.argv.end());
-        std::vector<std::string> variables;
-        for (const auto& [key, value] : command.environment)
-            variables.push_back(key + "=" + value);
-        std::vector<const char*> environment;
-        for (const auto& variable : variables)
-            environment.push_back(variable.c_str());
-        environment.push_back(nullptr);
-        bp::process_stdio stdio{in.end(0), out.end(1), err.end(1)};
-        const ChildSetup setup{::getpid()};
-        bp::posix::default_launcher launcher;
-        launcher.env = environment.data();
-        auto executor = context.get_executor();
-        auto child =
-            command.working_directory.empty()
-                ? launcher(executor, error, *program, arguments, stdio, setup)
-                : launcher(executor, error, *program, arguments, stdio, setup,
-                           bp::process_start_dir(boost::filesystem::path(command.working_directory)));
-        if (error) {
-            if (launcher.pid > 0) static_cast<void>(reap(launcher.pid));  // Boost leaves a zombie
-            return failed(error.message());
-        }
-        const pid_t pid = child.id();
-        child.detach();  // Boost's own end of a process does not know its group
-        ::setpgid(pid, pid);
-        in.close(0);
-        out.close(1);
-        err.close(1);
-        if (command.input.empty()) in.close(1);
-        Supervision(command, cancellation, pid, outcome).supervise(in, out, err);
-    } catch (const std::exception& error) {
-        return failed(error.what());
-    }
+    Supervision(command, cancellation, pid, outcome).supervise(in, out, err);
     return outcome;
 }
 
