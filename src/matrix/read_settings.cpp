@@ -55,7 +55,7 @@ bool has_credentials(std::string_view text) {
 // Of a file: the last step is a name.
 bool is_path(std::string_view text) {
     const auto last = text.substr(text.rfind('/') + 1);
-    return !text.empty() && text.size() <= 1024 && only(text, " _./@+,=-") && text.front() != '-' &&
+    return !text.empty() && text.size() <= 1024 && only(text, " _./@+=-") && text.front() != '-' &&
            text.front() != ' ' && !last.empty() && last != "." && last != ".." && text.back() != ' ';
 }
 
@@ -159,6 +159,17 @@ void read_mirror(Reader& reader, const Node& key, const Node& node) {
     reader.matrix.mirrors.emplace_back(from, value);
 }
 
+// The file of a secret, which engines take in a list with commas, some of them with quotes.
+void resolve(Reader& reader, const Node& key, std::string& file, std::string& beside) {
+    if (!file.starts_with('/')) beside = file;
+    file = resolved(file, reader.matrix.path);
+    if (file.find_first_of(",\"") != std::string::npos)
+        reader.error(key.where,
+                     fmt::format("{}: {} has a comma or a quote in its path: engines would cut it there",
+                                 key.text, in_quotes(file)),
+                     "move the file to a folder without them");
+}
+
 }  // namespace
 
 const std::vector<std::string>& stage_names() {
@@ -203,15 +214,13 @@ void read_build(Reader& reader, const Node&, const Node& node) {
         } else {
             build.*(found->member) = member.text;
             if (found->member == &BuildSettings::snapshot) build.snapshot_where = member.where;
+            if (found->member == &BuildSettings::ca_bundle)
+                resolve(reader, name, build.ca_bundle, build.ca_bundle_beside);
+            if (found->member == &BuildSettings::netrc)
+                resolve(reader, name, build.netrc, build.netrc_beside);
         }
     }
     if (const auto time = snapshot_time(build.snapshot); !time.empty()) build.snapshot = time;
-    for (const auto& [file, beside] : {std::pair{&build.ca_bundle, &build.ca_bundle_beside},
-                                       std::pair{&build.netrc, &build.netrc_beside}}) {
-        if (file->empty()) continue;
-        if (!file->starts_with('/')) *beside = *file;
-        *file = resolved(*file, reader.matrix.path);
-    }
 }
 
 void read_mirrors(Reader& reader, const Node&, const Node& node) {

@@ -86,6 +86,15 @@ TEST_CASE("a relative CA bundle is next to the matrix file") {
     CHECK(here.build.ca_bundle == (std::filesystem::current_path() / "ca.pem").string());
     CHECK(here.build.ca_bundle_beside == "ca.pem");
     CHECK(result->build.ca_bundle_beside == "../certs/ca.pem");
+    const std::string text = "version: 1\nset: {cuda: 12}\nbuild: {netrc: site.netrc}\n";
+    const auto cut = read_matrix_text(text, "/srv/a,env=TOKEN/matrix.yaml");
+    REQUIRE_FALSE(cut.ok());
+    CHECK(render(cut.failure().diagnostics.front(), text) ==
+          "/srv/a,env=TOKEN/matrix.yaml:3:9: error: netrc: \"/srv/a,env=TOKEN/site.netrc\" has a comma or a "
+          "quote in its path: engines would cut it there\n"
+          "  3 | build: {netrc: site.netrc}\n"
+          "    |         ^~~~~\n"
+          "  fix: move the file to a folder without them\n");
 }
 
 TEST_CASE("CRLF and a byte order mark change nothing") {
