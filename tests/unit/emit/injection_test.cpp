@@ -94,6 +94,7 @@ std::vector<std::string> harmless(const Place& place) {
         "9.0",     ">=1",
         "<1",      "gcc-11",
         "a==b",    "a=b",
+        "=",       "@marker",  // in the name of a file
         "default", "https://git.example.org/a@0123456789abcdef0123456789abcdef01234567"};
     if (const auto field = field_named(place.field)) {
         const auto& choices = info(*field).choices;
@@ -111,14 +112,10 @@ TEST_CASE("no value and no key of a matrix file changes the structure of any emi
     REQUIRE(as_is);
     const auto found = places_in(*file, matrix_schema());
     std::size_t tried = 0, refused = 0, kept = 0, attacked = 0;
-    std::size_t turn = 0;
     for (const auto& place : found.all) {
         if (place.kind == Place::Kind::field) continue;
         ++attacked;
-        // What emit: holds meets every value, the rest, which reaches these files by names only, a part.
-        const std::size_t step = place.name.starts_with("emit") || place.name == "name" ? 1 : 16;
-        for (auto each = step == 1 ? 0 : turn++ % step; each < hostile_values().size(); each += step) {
-            const auto& value = hostile_values()[each];
+        for (const auto& value : hostile_values()) {
             CAPTURE(place.name);
             CAPTURE(value.substr(0, 100));
             ++tried;

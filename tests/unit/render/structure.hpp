@@ -21,8 +21,8 @@ bool is_clean(std::string_view content);
 cudamatrix::Lock pinned_lock(const std::vector<cudamatrix::Image>& images);
 
 // Under the sanitizers a filling takes eight times as long: there each place meets every eighth value,
-// another eighth than the place before, so that every place and every value is still tried. The preset dev
-// tries each with each.
+// another eighth than the place before, so that every place and every value is still tried. Elsewhere, each
+// meets each.
 #ifdef CUDAMATRIX_SANITIZED
 inline constexpr std::size_t kEvery = 8;
 #else
