@@ -1,20 +1,26 @@
 """Plants defects in the sources, one at a time, and asks whether the unit tests of the quick lane notice.
 
-Works on a build of its own in a copy of the tree, so the sources stay as they are. Prints a line for each defect and exits 1
+Works on a build of its own, so the sources stay as they are, one defect on each processor. Prints a line for each defect and exits 1
 when one survives. A defect that no longer applies (its line has changed) is a mistake of this table and exits 2.
-What a rule prints is compared in unit.solve: a defect of `rules` that unit.rules misses is planted there, too.
+What a rule or the judge prints is compared in unit.solve: a defect of theirs that their own test misses is planted there, too.
 
 `--random 300 --seed 1` plants defects of no table instead: at so many places of rules, judge, render, scan and matrix, drawn by chance, one operator
 becomes its neighbour (< and <=, == and !=, && and ||, + and -, min and max, true and false, continue and break, a `!` less). Some of these change
 nothing that anybody could see; who survives is read by a person. Exits 1 when fewer than nine tenths are caught.
 """
 import argparse
+import collections
+import concurrent.futures
+import json
+import os
 import pathlib
 import random
 import re
-import shutil
+import resource
+import shlex
 import subprocess
 import sys
+import tempfile
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 
@@ -44,7 +50,7 @@ DEFECTS = [
     # judging and counting
     ("judge", "knowledge/judge/finding_index.cpp", "    if (!is_new) return known->second;", "    if (is_new) return known->second;"),
     ("judge", "knowledge/judge/judge.cpp", "if (cells++ == options_.cell_limit) end = End::too_many;", "if (cells++ > options_.cell_limit) end = End::too_many;"),
-    ("judge", "knowledge/judge/judge.cpp", "if (verdict <= Verdict::degraded || contain(stage, cell, log)) return verdict;", "if (verdict <= Verdict::unknown || contain(stage, cell, log)) return verdict;"),
+    ("judge", "knowledge/judge/deciding.cpp", "if (verdict <= Verdict::degraded || contain(stage, cell, log)) return verdict;", "if (verdict <= Verdict::unknown || contain(stage, cell, log)) return verdict;"),
     ("judge", "knowledge/judge/own_rules.cpp", "if (met.active != nullptr) met.expired.clear();", ""),
     ("rules", "knowledge/judge/evaluate.cpp", "    finding.severity = Severity::unknown;\n", ""),
     # what a rendered value may be
@@ -60,15 +66,15 @@ DEFECTS = [
     ("render", "render/lock/lock_file.cpp", "if (time.empty() || snapshot_time(time) != time)", "if (snapshot_time(time).empty())"),
     ("render", "render/image/package_sources.cpp", 'row->text("snapshots_scheme") == "https") return {};', 'row->text("snapshots_scheme") == "http") return {};'),
     ("render", "render/files/lock_request.cpp", "!is_wheel_version(pin.version) || !is_sha256(pin.sha256)) {", "!is_wheel_version(pin.version)) {"),
-    ("render", "render/files/lock_request.cpp", "return got && want && *got == *want && (want->suffix().empty() || got->suffix() == want->suffix());", "return got && want && *got == *want;"),
+    ("render", "render/lock/lock_of_image.cpp", "return got && want && *got == *want && (want->suffix().empty() || got->suffix() == want->suffix());", "return got && want && *got == *want;"),
     # images and folders
     ("render", "render/image/image_plan.cpp", "if (target <= wanted && (!same_major || target.major() == wanted.major())) best = target;", "if (target <= wanted && (same_major || target.major() == wanted.major())) best = target;"),
     ("render", "render/files/compose.cpp", 'service.gpu.all = image.family != "cpu";', "service.gpu.all = image.family == \"cpu\";"),
     ("render", "render/output/folder_difference.cpp", "if (there != digest) difference.edited.insert(name);", ""),
     ("render", "render/output/output_folder.cpp", "if (!prune && difference.orphans.count(name) != 0) continue;", "if (prune && difference.orphans.count(name) != 0) continue;"),
     # which code serves which GPU
-    ("fatbin", "fatbin/cover.cpp", "code.major != device.major || code.minor > device.minor)", "code.major != device.major || code.minor >= device.minor + 2)"),
-    ("fatbin", "fatbin/cover.cpp", "if (code.variant == Variant::specific || code.major", "if (code.major"),
+    ("fatbin", "fatbin/arch.cpp", "code.major != device.major || code.minor > device.minor)", "code.major != device.major || code.minor >= device.minor + 2)"),
+    ("fatbin", "fatbin/arch.cpp", "if (code.variant == Variant::specific || code.major", "if (code.major"),
     ("fatbin", "fatbin/container.cpp", "if (header_size < kEntryHeader || !body.contains(at, header_size))", "if (!body.contains(at, header_size))"),
     # scanning
     ("scan", "look/scan/tar_stream.cpp", 'if (part == "..") return std::nullopt;', ""),
@@ -78,7 +84,7 @@ DEFECTS = [
     # the matrix file
     ("matrix", "matrix/yaml_text.cpp", "if (c >= 0x202A && c <= 0x202E) return true;", ""),
     ("matrix", "matrix/yaml_text.cpp", "if (text.size() > limits.bytes)", "if (text.size() > 2 * limits.bytes)"),
-    ("matrix", "matrix/matrix_file.cpp", "if (cells == nullptr || !before(cells->first.where, key.where)) continue;", "continue;"),
+    ("matrix", "matrix/read_expect.cpp", "if (!before(where, key.where)) continue;", "continue;"),
 ]
 
 
@@ -108,30 +114,61 @@ def drawn(count, seed):
     return random.Random(seed).sample(places, count)
 
 
-def run(work, *command):
-    return subprocess.run(command, cwd=work, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+class Build:
+    """A build of its own, file by file, from which each defect takes all objects but one."""
+
+    def __init__(self, folder, tests):
+        self.folder = folder.resolve()
+        for command in (["cmake", "--preset", "tests", "-B", self.folder, "-DCMAKE_UNITY_BUILD=OFF"],
+                        ["cmake", "--build", self.folder, "--target", *(f"unit_{test}" for test in tests)]):
+            done = subprocess.run(command, cwd=TOP, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+            if done.returncode != 0:
+                print(done.stdout, file=sys.stderr)
+                sys.exit(3)
+        self.compilers = {pathlib.Path(entry["file"]): shlex.split(entry["command"])
+                          for entry in json.loads((self.folder / "compile_commands.json").read_text())}
+        self.linkers = {}
+        for test in tests:
+            commands = subprocess.run(["ninja", "-t", "commands", f"unit_{test}"], cwd=self.folder, capture_output=True, text=True, check=True).stdout
+            self.linkers[test] = next(line for line in reversed(commands.splitlines()) if f"-o tests/unit_{test} " in line)
+            if self.notices(self.folder / f"tests/unit_{test}"):
+                sys.exit(f"unit.{test} fails without a defect")
+
+    def notices(self, program):
+        # The longest tests try hostile values for minutes, and what they find, others find, too.
+        try:
+            return subprocess.run([program, "--abort-after=1", "--test-case-exclude=no value*"], cwd=self.folder, stdout=subprocess.DEVNULL,
+                                  stderr=subprocess.DEVNULL, timeout=900, preexec_fn=little_memory).returncode != 0
+        except subprocess.TimeoutExpired:
+            return True  # it never ends
+
+    def verdict(self, tests, name, planted):
+        """What the first of `tests` that notices says of file `name`, were its text `planted`."""
+        with tempfile.TemporaryDirectory(dir=self.folder) as work:
+            work = pathlib.Path(work)
+            source = work / pathlib.Path(name).name
+            source.write_text(planted)
+            command = list(self.compilers[TOP / "src" / name])
+            of = command.index("-o") + 1
+            sound = self.folder / command[of]
+            room = next(folder for folder in sound.parents if folder.suffix == ".dir")
+            command[of] = str(work / sound.name)
+            command[command.index("-c") + 1] = str(source)
+            if subprocess.run([*command, "-w"], cwd=self.folder, stderr=subprocess.DEVNULL).returncode != 0:
+                return "does not compile"
+            others = [path for path in room.rglob("*.o") if path != sound]
+            subprocess.run(["ar", "rcsT", work / "room.a", work / sound.name, *others], check=True)
+            for test in tests:
+                program = work / f"unit_{test}"
+                link = self.linkers[test].replace(f"src/lib{room.stem}.a", str(work / "room.a")).replace(f"-o tests/unit_{test} ", f"-o {program} ")
+                subprocess.run(link, cwd=self.folder, shell=True, check=True)
+                if self.notices(program):
+                    return "caught"
+        return "SURVIVED"
 
 
-def notice(work, test):
-    if run(work, "cmake", "--build", "build/tests", "--target", f"unit_{test}").returncode != 0:
-        return "does not compile"
-    try:
-        failed = subprocess.run([f"build/tests/tests/unit_{test}", "--abort-after=1"], cwd=work, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=600).returncode != 0
-    except subprocess.TimeoutExpired:
-        return "caught"  # it never ends
-    return "caught" if failed else "SURVIVED"
-
-
-def planted_at(work, test, name, change):
-    """What the tests say of the file as `change` makes it."""
-    path = work / "src" / name
-    sound = path.read_text()
-    path.write_text('#pragma clang diagnostic ignored "-Weverything"\n' + change(sound))  # a defect may be what a warning is about
-    try:
-        verdict = notice(work, test)
-        return notice(work, "solve") if verdict == "SURVIVED" and test == "rules" else verdict
-    finally:
-        path.write_text(sound)
+def little_memory():
+    resource.setrlimit(resource.RLIMIT_AS, (8 << 30, 8 << 30))
 
 
 def replaced_line(number, planted):
@@ -147,34 +184,32 @@ def main():
     parser.add_argument("--folder", type=pathlib.Path, default=TOP / "build" / "planted", help="where it builds (%(default)s)")
     parser.add_argument("--random", type=int, metavar="COUNT", help="so many defects drawn by chance instead of the table")
     parser.add_argument("--seed", type=int, default=1, help="of the draw (%(default)s)")
+    parser.add_argument("--check", action="store_true", help="whether each row of the table still applies, and no more")
     parser.add_argument("rows", type=int, nargs="*", metavar="NUMBER", help="rows of the table, or of the draw; default: all")
     arguments = parser.parse_args()
-    work = arguments.folder.resolve()
     for row, (_, name, there, _) in enumerate(DEFECTS, 1):
         if not arguments.random and (TOP / "src" / name).read_text().count(there) != 1:
             print(f"{row}: src/{name} does not hold once: {there.strip()}", file=sys.stderr)
             return 2
+    if arguments.check:
+        return 0
     if arguments.random:
         defects = [(test, name, f"{number + 1}: {planted.strip()}", replaced_line(number, planted))
                    for test, name, number, planted in drawn(arguments.random, arguments.seed)]
     else:
         defects = [(test, name, there.strip(), lambda text, a=there, b=planted: text.replace(a, b)) for test, name, there, planted in DEFECTS]
     rows = arguments.rows or range(1, len(defects) + 1)
-    for name in run(TOP, "git", "ls-files").stdout.splitlines():
-        copy = work / name
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(TOP / name, copy)
-    for command in (["cmake", "--preset", "tests"], ["cmake", "--build", "build/tests"]):
-        done = run(work, *command)
-        if done.returncode != 0:
-            print(done.stdout, file=sys.stderr)
-            return 3
-    counts = {"caught": 0, "SURVIVED": 0, "does not compile": 0}
-    for row in rows:
+    build = Build(arguments.folder, sorted({defects[row - 1][0] for row in rows} | {"solve"}))
+
+    def plant(row):
         test, name, what, change = defects[row - 1]
-        verdict = planted_at(work, test, name, change)
-        counts[verdict] += 1
-        print(f"{row:2} {verdict} unit.{test} {name}: {what}", flush=True)
+        tests = [test, "solve"] if test in ("rules", "judge") else [test]
+        verdict = build.verdict(tests, name, change((TOP / "src" / name).read_text()))
+        print(f"{row:3} {verdict} unit.{test} {name}: {what}", flush=True)
+        return verdict
+
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        counts = collections.Counter(pool.map(plant, rows))
     built = counts["caught"] + counts["SURVIVED"]
     print(f"{counts['caught']} of {built} caught" + (f"; {counts['does not compile']} do not compile" if counts["does not compile"] else ""))
     if arguments.random:
