@@ -45,4 +45,7 @@ TEST_CASE("cell pattern: values that are none, and fields that there are not, ar
     for (const auto* pattern : {"cudo=11.8", "=11.8", "cuda=11.8,python", "cuda=11.8,"})
         CHECK(refused(pattern).ends_with(": expected a field and its value, such as cuda=11.8"));
     CHECK(refused("cuda=<x").starts_with("invalid cuda"));
+    for (const auto& [pattern, fix] :
+         {std::pair{"cudo=11.8", "did you mean cuda?"}, {"cuda=11.8,python", ""}, {"=11.8", ""}})
+        CHECK(CellPattern::parse(pattern).failure().diagnostics.front().fix == fix);
 }

@@ -97,6 +97,21 @@ TEST_CASE("a relative CA bundle is next to the matrix file") {
           "  fix: move the file to a folder without them\n");
 }
 
+TEST_CASE("the longest texts and each word of a closed list are accepted") {
+    const auto emit = [](const std::string& slurm) {
+        return accepted("version: 1\nset: {cuda: 12}\nemit: {slurm: " + slurm + "}\n").emit;
+    };
+    for (const std::string start : {"run", "pyxis", "apptainer", "podman"})
+        CHECK(emit("{start: " + start + "}").start == start);
+    CHECK(emit("{partition: " + std::string(64, 'p') + "}").partition.size() == 64);
+    const auto variable = [](std::size_t length) {
+        return "version: 1\nset: {cuda: 12, env: {A: " + std::string(length, 'v') + "}}\n";
+    };
+    CHECK(accepted(variable(256)).source == variable(256));
+    CHECK(matrix_test::refusal(variable(257))
+              .ends_with("expected up to 256 letters, digits, spaces and _ . / : , ; = + @ % ~ -"));
+}
+
 TEST_CASE("CRLF and a byte order mark change nothing") {
     const std::string text = "version: 1\naxes:\n  cuda: [\"12.4.1\"]\n  gpu: T4\n";
     std::string windows = "\xEF\xBB\xBF" + text::replace_all(text, "\n", "\r\n");

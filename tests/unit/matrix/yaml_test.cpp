@@ -83,7 +83,7 @@ TEST_CASE("each limit refuses with the place where it was reached") {
 }
 
 TEST_CASE("a value that no byte of the file shows is refused too") {
-    for (const std::string code : {"0000", "202E"})
+    for (const std::string code : {"0000", "202A", "202E", "2066", "2069"})
         CHECK(refused("a: \"x\\u" + code + "y\"") ==
               "1:4: an escape for the character U+" + code +
                   " (invisible or a control character): text is accepted");
@@ -91,4 +91,5 @@ TEST_CASE("a value that no byte of the file shows is refused too") {
           "1:8: the character U+2066 (invisible or a control character): text, spaces and line ends are "
           "accepted");
     CHECK(parsed("a: \"x\\ty\"").find("a")->text == "x\ty");
+    CHECK(parsed("a: \"\\u2065\\u206A\"").find("a")->text == "\xE2\x81\xA5\xE2\x81\xAA");
 }
