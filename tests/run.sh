@@ -1,8 +1,8 @@
 #!/bin/sh
 # The whole test suite on a fresh Debian 12 or 13: installs what is missing, builds with clang and warnings as errors, and runs ctest.
 # First the quick lane: unit tests, goldens, the command line and format. Only when it passes, the rest: the address and undefined-behaviour
-# sanitizers over everything that reads bytes from outside, clang-tidy, and the end-to-end tests that really build and prove images
-# (no GPU needed). One summary of ctest closes it.
+# sanitizers over everything that reads bytes from outside, that of threads over the lowest room, clang-tidy, and the end-to-end tests that
+# really build and prove images (no GPU needed). One summary of ctest closes it.
 # Usage: tests/run.sh                      everything
 #        tests/run.sh --quick              the quick lane alone
 #        tests/run.sh CTEST-ARGUMENT...    what these select, e.g. tests/run.sh -R e2e.cli
