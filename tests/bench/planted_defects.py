@@ -138,7 +138,7 @@ class Build:
         # The longest tests try hostile values for minutes, and what they find, others find, too.
         try:
             return subprocess.run([program, "--abort-after=1", "--test-case-exclude=no value*"], cwd=self.folder, stdout=subprocess.DEVNULL,
-                                  stderr=subprocess.DEVNULL, timeout=900, preexec_fn=little_memory).returncode != 0
+                                  stderr=subprocess.DEVNULL, timeout=300, preexec_fn=little_memory).returncode != 0
         except subprocess.TimeoutExpired:
             return True  # it never ends
 
