@@ -190,7 +190,7 @@ class Launcher : bp::posix::default_launcher {
         ssize_t got = 0;
         while ((got = ::read(failure.end(0), &number, sizeof number)) < 0 && errno == EINTR) {
         }
-        if (got == 0) return child;  // exec closed the pipe
+        if (got <= 0) return child;  // exec closed the pipe
         static_cast<void>(reap(child));
         return -number;
     }
@@ -293,6 +293,15 @@ class Supervision {
     int status_ = 0;
 };
 
+// As exec takes words; they have to outlive it.
+std::vector<const char*> null_terminated(const std::vector<std::string>& words) {
+    std::vector<const char*> out;
+    for (const auto& word : words)
+        out.push_back(word.c_str());
+    out.push_back(nullptr);
+    return out;
+}
+
 bool is_program(const std::string& path) {
     struct stat status {};
     return ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) && ::access(path.c_str(), X_OK) == 0;
@@ -354,28 +363,25 @@ Result<Outcome> run(const Command& command, const Cancellation* cancellation) {
     // Non-blocking, so that a child that does not read cannot hold us.
     ::fcntl(in.end(1), F_SETFL, O_NONBLOCK);
 
-    std::vector<const char*> arguments;
-    for (const auto& argument : command.argv)
-        arguments.push_back(argument.c_str());
-    arguments.front() = program->c_str();
-    arguments.push_back(nullptr);
-    std::vector<std::string> variables;
-    for (const auto& [key, value] : command.environment)
-        variables.push_back(key + "=" + value);
-    std::vector<const char*> environment;
-    for (const auto& variable : variables)
-        environment.push_back(variable.c_str());
-    environment.push_back(nullptr);
-    const pid_t pid = Launcher().start(*program, arguments, environment, {in.end(0), out.end(1), err.end(1)},
-                                       command.working_directory);
-    if (pid < 0) return failed(std::strerror(-pid));
-    ::setpgid(pid, pid);
-    in.close(0);
-    out.close(1);
-    err.close(1);
-    if (command.input.empty()) in.close(1);
     Outcome outcome;
-    Supervision(command, cancellation, pid, outcome).supervise(in, out, err);
+    try {
+        auto arguments = null_terminated(command.argv);
+        arguments.front() = program->c_str();
+        std::vector<std::string> variables;
+        for (const auto& [key, value] : command.environment)
+            variables.push_back(key + "=" + value);
+        const pid_t pid = Launcher().start(*program, arguments, null_terminated(variables),
+                                           {in.end(0), out.end(1), err.end(1)}, command.working_directory);
+        if (pid < 0) return failed(std::strerror(-pid));
+        ::setpgid(pid, pid);
+        in.close(0);
+        out.close(1);
+        err.close(1);
+        if (command.input.empty()) in.close(1);
+        Supervision(command, cancellation, pid, outcome).supervise(in, out, err);
+    } catch (const std::exception& error) {
+        return failed(error.what());
+    }
     return outcome;
 }
 
