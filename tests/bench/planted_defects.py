@@ -171,6 +171,10 @@ def little_memory():
     resource.setrlimit(resource.RLIMIT_AS, (8 << 30, 8 << 30))
 
 
+def tests_of(room):
+    return [room, "solve"] if room in ("rules", "judge") else [room]
+
+
 def replaced_line(number, planted):
     def change(text):
         lines = text.split("\n")
@@ -199,12 +203,11 @@ def main():
     else:
         defects = [(test, name, there.strip(), lambda text, a=there, b=planted: text.replace(a, b)) for test, name, there, planted in DEFECTS]
     rows = arguments.rows or range(1, len(defects) + 1)
-    build = Build(arguments.folder, sorted({defects[row - 1][0] for row in rows} | {"solve"}))
+    build = Build(arguments.folder, sorted({test for row in rows for test in tests_of(defects[row - 1][0])}))
 
     def plant(row):
         test, name, what, change = defects[row - 1]
-        tests = [test, "solve"] if test in ("rules", "judge") else [test]
-        verdict = build.verdict(tests, name, change((TOP / "src" / name).read_text()))
+        verdict = build.verdict(tests_of(test), name, change((TOP / "src" / name).read_text()))
         print(f"{row:3} {verdict} unit.{test} {name}: {what}", flush=True)
         return verdict
 
