@@ -169,6 +169,11 @@ Result<std::unique_ptr<Loaded>> load_for_images(const ImageOptions& options, con
         const auto absolute = std::filesystem::absolute(*said, error);
         if (error || !std::filesystem::is_regular_file(absolute, error))
             return input_failure(fmt::format("{} {}: no such file", option, text::printable(*said)), example);
+        if (is_cut_by_engines(absolute.string()))
+            return input_failure(
+                fmt::format("{} {} has a comma or a quote in its path: engines would cut it there", option,
+                            text::printable(absolute.string())),
+                "move the file to a folder without them");
         *path = absolute.string();
         beside->clear();
     }

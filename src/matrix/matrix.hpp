@@ -52,6 +52,9 @@ class Cell {
     std::array<const Value*, kFieldCount> values_{};
 };
 
+/// Whether engines cut the path of a secret: they take it in a list with commas, some of them with quotes.
+[[nodiscard]] bool is_cut_by_engines(std::string_view path);
+
 /// build: of the matrix file. Settings that reach every step which uses the network.
 struct BuildSettings {
     std::string ca_bundle;  ///< absolute path of a PEM bundle, given to builds as a secret and never a layer

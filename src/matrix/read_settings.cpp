@@ -159,11 +159,10 @@ void read_mirror(Reader& reader, const Node& key, const Node& node) {
     reader.matrix.mirrors.emplace_back(from, value);
 }
 
-// The file of a secret, which engines take in a list with commas, some of them with quotes.
-void resolve(Reader& reader, const Node& key, std::string& file, std::string& beside) {
+void resolve_secret(Reader& reader, const Node& key, std::string& file, std::string& beside) {
     if (!file.starts_with('/')) beside = file;
     file = resolved(file, reader.matrix.path);
-    if (file.find_first_of(",\"") != std::string::npos)
+    if (is_cut_by_engines(file))
         reader.error(key.where,
                      fmt::format("{}: {} has a comma or a quote in its path: engines would cut it there",
                                  key.text, in_quotes(file)),
@@ -171,6 +170,10 @@ void resolve(Reader& reader, const Node& key, std::string& file, std::string& be
 }
 
 }  // namespace
+
+bool is_cut_by_engines(std::string_view path) {
+    return path.find_first_of(",\"") != std::string_view::npos;
+}
 
 const std::vector<std::string>& stage_names() {
     static const std::vector<std::string> names{"driver_load", "image_pull", "container_start", "install",
@@ -215,9 +218,9 @@ void read_build(Reader& reader, const Node&, const Node& node) {
             build.*(found->member) = member.text;
             if (found->member == &BuildSettings::snapshot) build.snapshot_where = member.where;
             if (found->member == &BuildSettings::ca_bundle)
-                resolve(reader, name, build.ca_bundle, build.ca_bundle_beside);
+                resolve_secret(reader, name, build.ca_bundle, build.ca_bundle_beside);
             if (found->member == &BuildSettings::netrc)
-                resolve(reader, name, build.netrc, build.netrc_beside);
+                resolve_secret(reader, name, build.netrc, build.netrc_beside);
         }
     }
     if (const auto time = snapshot_time(build.snapshot); !time.empty()) build.snapshot = time;

@@ -103,6 +103,14 @@ class Render(Cli):
         self.call("render", name, *said, "--check", code=0)
         self.call("render", name, "--out", "o", "--check", code=1)
 
+    def test_the_path_of_a_secret_with_a_comma_is_refused(self):
+        name = self.write(TWO)
+        self.write("", "a,env=TOKEN/site.pem")
+        for option in ("--ca-bundle", "--netrc"):
+            got = self.call("render", name, option, "a,env=TOKEN/site.pem", code=2)
+            self.assertEqual(got.stderr, f"cudamatrix: error: {option} {self.dir}/a,env=TOKEN/site.pem has a comma or a quote in its path: engines would "
+                                         "cut it there\n  fix: move the file to a folder without them\n")
+
     def test_a_ca_bundle_beside_the_matrix_is_the_same_in_every_checkout(self):
         mirror = 'mirrors: {debian: "https://apt.example.org/debian"}\n'
         trees = []
