@@ -46,7 +46,8 @@ TEST_CASE("byte order mark, CRLF, comments and a document start are plain YAML")
           "\xEF\xBB\xBF"
           "a: 1\nb: [2, 3]\n",
           "a: 1\r\nb: [2, 3]\r\n", "---\na: 1\nb: [2, 3]\n...\n", "# c\na: 1 # c\nb: [2, # c\n 3]",
-          "a: '1'\nb:\n- 2\n- \"3\"\n", "a: 1\n\t\n \t# c\nb: [2, 3]\n\t", "a: 1\nb: [2, 3,]"}) {
+          "a: '1'\nb:\n- 2\n- \"3\"\n", "a: 1\n\t\n \t# c\nb: [2, 3]\n\t", "a: 1\nb: [2, 3,]",
+          "a: 1\nb: [2, # c] d\n 3]", "a: 1\nb: [2,\t# c] d\n 3]"}) {
         CAPTURE(text);
         const auto root = parsed(text);
         REQUIRE(root.find("a") != nullptr);
@@ -80,6 +81,11 @@ TEST_CASE("each limit refuses with the place where it was reached") {
     CHECK(refused("[[[a]]]", {.depth = 2}) == "1:3: nested more than 2 deep");
     CHECK(refused("a: abcde", {.scalar_bytes = 4}) == "1:4: a value of 5 bytes: at most 4 are read");
     CHECK(parsed("a: abcde", {.scalar_bytes = 5}).find("a")->text == "abcde");
+}
+
+TEST_CASE("behind a list in a list a quote opens nothing") {
+    CHECK(refused("a: [[b]\", c]\n") == "1:5: a list or map as a key: keys are words");
+    CHECK(refused("a: [b, \", c]\n") == "1:8: a quoted value has no closing quote");
 }
 
 TEST_CASE("a value that no byte of the file shows is refused too") {

@@ -163,6 +163,14 @@ TEST_CASE("states of archives are read, written and compared by their times") {
                                   "20261121T240000Z", "20260230T000000Z", "20261121T000000Z/../x", "$(id)"})
         CHECK(refused("20261121T000000Z", bad) == "\"" + bad + "\" is not the time of a snapshot of debian");
     CHECK(refused("\"20261121T000000Z\"", "1") == "\"\" is not the time of a snapshot of debian");
+    for (const char* archive : {"a", "z", "A", "Z", "0", "9", "debian-security", "x.y_z"}) {
+        CAPTURE(archive);
+        Lock named;
+        named.snapshots = {{archive, "20261121T000000Z"}};
+        const auto read = parse_lock(lock_text(named), "l");
+        REQUIRE(read.ok());
+        CHECK(*read == named);
+    }
     CHECK(refused("\"debian\"", "\"deb ian\"") == "\"deb ian\" is not the name of an archive");
     CHECK(refused("\"snapshots\": {", "\"snapshots\": [], \"was\": {") == "an object is missing: snapshots");
     auto after = lock;

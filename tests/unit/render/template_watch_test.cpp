@@ -69,6 +69,12 @@ TEST_CASE("every line has the place that wrote its first character, and the part
           "I:1:1 < P:3 < T:6\n"
           "P:4:1 < T:6\n"
           "T:7:1\n");
+    library.add("f/beside", "{{! beside }}one\ntwo\n{{ x | word }}three\nfour", "B");
+    CHECK(origins_of(library, "f/beside", model) ==
+          "B:1:14\n"
+          "B:2:1\n"
+          "B:3:1\n"
+          "B:4:1\n");
 }
 
 TEST_CASE("without a watch nothing is kept") {

@@ -61,6 +61,10 @@ TEST_CASE("an allocator setting that torch does not know is an error at the vari
 TEST_CASE("only cells that the entry is for count, and a waiver accepts the finding") {
     CHECK(said(kTwo + "images: [{name: a, when: {torch: \">=2.1\"}, env: " + kConf + "}]\n").empty());
     CHECK_FALSE(said(kTwo + "images: [{name: a, when: {torch: \"<2.1\"}, env: " + kConf + "}]\n").empty());
+    // A rejected cell is passed over, not the end.
+    const std::string rejected_first = text::replace_all(kTwo, "[2.0.1", "[2.6.0+cu127, 2.0.1");
+    CHECK(said(rejected_first + "images: [{name: a, env: " + kConf + "}]\n") ==
+          "4:26: error: images: a: " + kStops);
     const std::string waive =
         "waive: [{rule: allocator-setting-known-to-torch, because: tried, until: 2027-01-01}]\n";
     CHECK(said(kOld + waive + "services: [{name: s, environment: " + kConf + "}]\n").empty());

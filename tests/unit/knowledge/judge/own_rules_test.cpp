@@ -223,6 +223,25 @@ TEST_CASE("a waiver that has ended is not reported where a later one holds") {
     }
 }
 
+TEST_CASE("two waivers of one finding keep their reasons apart") {
+    const auto matrix = read(
+        "version: 1\naxes: {platform: [gcp, aws, azure]}\nset: {driver: \"470.161.03\", cuda: \"12.4.1\"}\n"
+        "waive:\n"
+        "  - {rule: driver-supports-cuda, when: {platform: gcp}, because: tried, until: 2027-01-01}\n"
+        "  - {rule: driver-supports-cuda, when: {platform: aws}, because: asked, until: 2027-01-01}\n");
+    const auto judgement = judged(matrix);
+    std::string reasons;
+    for (const auto& cell : judgement.cells) {
+        for (const auto id : cell.findings) {
+            const auto& group = judgement.findings[id];
+            if (group.finding.rule == "driver-supports-cuda")
+                reasons += fmt::format("{}: {}\n", cell.cell.get(Field::platform)->text,
+                                       group.waived ? group.waived->because : "rejected");
+        }
+    }
+    CHECK(reasons == "gcp: tried\naws: asked\nazure: rejected\n");
+}
+
 TEST_CASE("random matrices: tables, counts and each cell judged alone say the same") {
     std::mt19937 random(20261121);
     const auto pick = [&](const std::vector<std::string>& from) { return from[random() % from.size()]; };

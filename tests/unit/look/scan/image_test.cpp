@@ -116,6 +116,12 @@ TEST_CASE("layers lie over each other, wherever the image comes from") {
     folder.write({{"image.tar", tar(layout)}, {"plain", "text"}});
     CHECK(may_be_image_tar(folder.path() / "image.tar"));
     CHECK_FALSE(may_be_image_tar(folder.path() / "plain"));
+    folder.write({{"image.tar.gz", fixture::gzipped(tar(layout))},
+                  {"half", "\x1f" + std::string(600, 'a')},
+                  {"other half", "a\x8b" + std::string(600, 'a')}});
+    CHECK(may_be_image_tar(folder.path() / "image.tar.gz"));
+    CHECK_FALSE(may_be_image_tar(folder.path() / "half"));
+    CHECK_FALSE(may_be_image_tar(folder.path() / "other half"));
     CHECK_FALSE(may_be_image_tar(folder.path()));
     CHECK(shown(scan_image_tar(folder.path() / "image.tar", "x86_64", {})) == kMerged);
 
@@ -152,6 +158,7 @@ TEST_CASE("images that are none, cut off or changed") {
     CHECK(manifest("[]") == none + "its manifest.json names no image");
     CHECK(manifest("{}") == none + "its manifest.json names no image");
     CHECK(manifest("[{}]") == none + "its manifest.json has no list of layers");
+    CHECK(manifest(R"([{"Layers": "a/layer.tar"}])") == none + "its manifest.json has no list of layers");
     CHECK(manifest(R"([{"Layers": [1]}])") == none + "its manifest.json has a layer without a name");
     CHECK(manifest(R"([{"Layers": ["a/layer.tar"]}])") == "error: i.tar: there is no a/layer.tar");
     CHECK(manifest(R"([{"RepoTags": ["a:1"]}, {"RepoTags": ["b:2"]}])") ==

@@ -93,6 +93,25 @@ TEST_CASE("a library is looked at again, to its last byte, before it is said to 
     CHECK(read_library("f", blob.view(), depth).offer.all().size() == 1);
 }
 
+TEST_CASE("progress is told at the start and after each fifth, of large parts alone") {
+    std::string told;
+    Options options;
+    options.progress = [&](const std::string& line) { told += line + "\n"; };
+    Meter large(options, "lib\x1b.so", 64U << 20, 1000);
+    for (int i = 0; i < 110; ++i)
+        large.add(10);
+    CHECK(told ==
+          "lib?.so (67 MB): 0 %\nlib?.so (67 MB): 20 %\nlib?.so (67 MB): 40 %\n"
+          "lib?.so (67 MB): 60 %\nlib?.so (67 MB): 80 %\nlib?.so (67 MB): 100 %\n");
+    told.clear();
+    Meter small(options, "lib.so", (16U << 20) - 1, 1000);
+    small.add(1000);
+    CHECK(told.empty());
+    Meter at_once(options, "lib.so", 16U << 20, 1000);
+    at_once.add(1000);
+    CHECK(told == "lib.so (17 MB): 0 %\nlib.so (17 MB): 100 %\n");
+}
+
 TEST_CASE("targets that are none") {
     const Folder folder;
     CHECK(message(scan_local(folder.path() + "/nothing", {})) ==

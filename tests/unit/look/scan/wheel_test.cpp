@@ -89,6 +89,8 @@ TEST_CASE("requirements") {
     REQUIRE(torch.has_value());
     CHECK(torch->project == "torch");
     CHECK(torch->version == "2.6.0+cu118");
+    for (const char* project : {"a", "z", "A", "Z", "0", "9", "a-b", "a.b", "a_b"})
+        CHECK(parse_requirement(std::string(project) + "==1").has_value());
     for (const char* text : {"torch", "torch==", "==2.6.0", "torch=2.6.0", "torch>=2.6", "../a==1", "a b==1",
                              "torch==2 6", "torch==../x"})
         CHECK_FALSE(parse_requirement(text).has_value());
