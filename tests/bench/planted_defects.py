@@ -203,6 +203,8 @@ def main():
     else:
         defects = [(test, name, there.strip(), lambda text, a=there, b=planted: text.replace(a, b)) for test, name, there, planted in DEFECTS]
     rows = arguments.rows or range(1, len(defects) + 1)
+    if beyond := [row for row in rows if not 1 <= row <= len(defects)]:
+        parser.error(f"no row {beyond[0]}: expected 1 to {len(defects)}")
     build = Build(arguments.folder, sorted({test for row in rows for test in tests_of(defects[row - 1][0])}))
 
     def plant(row):
