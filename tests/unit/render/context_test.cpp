@@ -207,6 +207,18 @@ TEST_CASE("path, word, ident: their alphabet, or refused") {
     CHECK_FALSE(written("https://example.org", Context::path).has_value());
 }
 
+TEST_CASE("pins: each syntax takes 128 bytes, and none more") {
+    const std::string longest(128, '1');
+    for (const auto takes :
+         {is_apt_package, is_apt_version, is_rpm_package, is_wheel_name, is_wheel_version}) {
+        CHECK(takes(longest));
+        CHECK_FALSE(takes(longest + "1"));
+        CHECK_FALSE(takes(""));
+    }
+    CHECK(is_rpm_version("0:" + longest.substr(2) + "-1"));
+    CHECK_FALSE(is_rpm_version("0:" + longest + "-1"));
+}
+
 TEST_CASE("a refusal says why, and contexts have names") {
     const auto why = [](std::string_view value, Context context) {
         return std::get<mustache::Refused>(mustache::escape(value, context)).why;

@@ -151,6 +151,10 @@ TEST_CASE("no toolkit: nothing is compiled by nvcc") {
     CHECK(image.torch_index == "");
     CHECK(image.python == "3.11");
     CHECK(image.compiler == "g++-12");
+    CHECK(image.holds_cuda());
+    CHECK(one("set: {cuda: \"11.8.0\", os: debian12}\n").holds_cuda());
+    CHECK_FALSE(one("set: {torch: 2.6.0+cpu, os: debian12}\n").holds_cuda());
+    CHECK_FALSE(one("set: {torch: none, os: debian12}\n").holds_cuda());
     CHECK(one("set: {torch: none, os: debian12}\n").id == "debian12");
     CHECK(one("set: {os: debian12, python: \"3.11\"}\n").id == "debian12-py3.11");
 }

@@ -55,6 +55,22 @@ TEST_CASE("a rule cannot see a field that it does not declare") {
     CHECK(seen.with(Field::driver, &other).text(Field::driver) == "V100");
 }
 
+TEST_CASE("a GPU that implies the arch moves no finding that is about something else") {
+    for (const char* gpu : {"GH200", "H100"}) {
+        CAPTURE(gpu);
+        const auto judgement = listed(read("version: 1\nset:\n  gpu: " + std::string(gpu) +
+                                           "\n  driver: \"470.161.03\"\n  cuda: \"12.4.1\"\n"));
+        std::size_t found = 0;
+        for (const auto& group : judgement.findings) {
+            if (group.finding.rule != "driver-supports-cuda") continue;
+            ++found;
+            CHECK(group.finding.primary != Field::gpu);
+            CHECK(group.where.line > 3);
+        }
+        CHECK(found == 1);
+    }
+}
+
 TEST_CASE("rules: unique ids, and every need is declared as read") {
     std::set<std::string_view> ids;
     for (const auto& rule : all_rules()) {
