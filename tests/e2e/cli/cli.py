@@ -1,4 +1,5 @@
 """What the tests of the command line share: the program, a folder for each test, and the wheels, images and servers that it reads."""
+import collections
 import hashlib
 import io
 import json
@@ -10,6 +11,7 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+import threading
 import unittest
 import zipfile
 
@@ -116,10 +118,13 @@ class Cli(unittest.TestCase):
         """That program of tests/fakes over the folder: its URL."""
         more = [self.dir / certificate] if certificate else []
         server = subprocess.Popen([sys.executable, TESTS / "fakes" / script, self.dir / folder, *more], stdout=subprocess.PIPE, text=True)
-        self.addCleanup(server.stdout.close)
-        self.addCleanup(server.wait)
-        self.addCleanup(server.terminate)
-        return f"http{'s' if certificate else ''}://127.0.0.1:{server.stdout.readline().split()[1]}"
+        port = server.stdout.readline().split()[1]
+        # It writes a line for each request, and would stop at a pipe that is full.
+        reader = threading.Thread(target=collections.deque, args=(server.stdout, 0), daemon=True)
+        reader.start()
+        for done in (server.stdout.close, reader.join, server.wait, server.terminate):  # from the last to the first
+            self.addCleanup(done)
+        return f"http{'s' if certificate else ''}://127.0.0.1:{port}"
 
     def serve_registry(self):
         """A registry of what lies in store/: its host."""
