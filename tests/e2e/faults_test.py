@@ -48,6 +48,8 @@ REPORTS = ["--out", "reports"]
 MOST_ALIKE = 4  # calls of one kind in one folder that are tried
 MANY = 24  # calls: of more than that each has one error
 
+# What ends the name of a file that is renamed when it is whole.
+TEMPORARY = re.compile(r"(\.[A-Za-z0-9]{6}|\.new)$")
 # A render that was not committed, or whose second half the next command does: src/render/output.
 STAGED = re.compile(r"(^|/)\.cudamatrix-(stage|ready)(/|$)")
 ERRORS = {"open": ["ENOSPC", "EACCES", "EROFS", "EDQUOT", "EIO"], "write": ["ENOSPC", "EIO", "EDQUOT"], "fsync": ["EIO", "ENOSPC", "EDQUOT"],
@@ -253,7 +255,7 @@ def compare(before, good, now):
 
 def names_of(path):
     """One of them is what a message has to say of the file; a temporary one is called by what it becomes."""
-    name = re.sub(r"(\.[A-Za-z0-9]{6}|\.new)$", "", os.path.basename(path))
+    name = TEMPORARY.sub("", os.path.basename(path))
     return {name, os.path.basename(path).replace("-stage", "-ready")}  # what was committed is called as rubbish before it is removed
 
 
@@ -314,7 +316,7 @@ class Run:
         if again.returncode != self.good.returncode:
             wrong.append(f"the next run ends with {again.returncode}: {again.stderr[-400:]}")
         # The log of an image that was built, and is not built again, cannot come back.
-        logs = {re.sub(r"\.[A-Za-z0-9]{6}$", "", path.removeprefix(str(self.disk.work) + "/")) for _, path in failed if "/logs/build-" in path}
+        logs = {TEMPORARY.sub("", os.path.relpath(path, self.disk.work)) for _, path in failed if "/logs/build-" in path}
         now = {**{path: self.after[path] for path in logs if path in self.after}, **self.disk.files()}
         wrong += [f"the next run: {each}" for each in compare(self.after, self.after, now) if not re.search("summary|outputs", each)]
         wrong += [f"the next run leaves {path} behind" for path in now if STAGED.search(path)]
