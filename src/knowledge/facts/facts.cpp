@@ -37,12 +37,15 @@ Result<std::vector<std::filesystem::path>> tables_in(const std::filesystem::path
 
 // What the overlay brought in; a mistake of the embedded tables is none of its user's.
 std::vector<Diagnostic> mistakes_of_overlay(const Facts& base, const Facts& laid, std::string_view today) {
-    const auto known = base.check(today);
     auto found = laid.check(today);
+    if (found.empty()) return found;
+    std::multimap<std::string_view, const Location*> known;
+    const auto of_base = base.check(today);
+    for (const auto& mistake : of_base)
+        known.emplace(mistake.message, &mistake.where);
     std::erase_if(found, [&](const Diagnostic& mistake) {
-        return std::any_of(known.begin(), known.end(), [&](const Diagnostic& other) {
-            return other.message == mistake.message && other.where == mistake.where;
-        });
+        const auto [first, last] = known.equal_range(mistake.message);
+        return std::any_of(first, last, [&](const auto& other) { return *other.second == mistake.where; });
     });
     return found;
 }
