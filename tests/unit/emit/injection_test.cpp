@@ -8,8 +8,8 @@
 #include "emitted.hpp"
 #include "matrix/matrix_file.hpp"
 #include "matrix/yaml.hpp"
-#include "unit/render/matrix_places.hpp"
-#include "unit/render/payloads.hpp"
+#include "unit/render/injection/matrix_places.hpp"
+#include "unit/render/injection/payloads.hpp"
 
 using namespace cudamatrix;
 

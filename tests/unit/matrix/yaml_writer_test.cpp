@@ -3,7 +3,7 @@
 #include "base/text.hpp"
 #include "matrix/yaml.hpp"
 #include "matrix/yaml_writer.hpp"
-#include "unit/render/payloads.hpp"
+#include "unit/render/injection/payloads.hpp"
 
 using namespace cudamatrix;
 

@@ -5,8 +5,8 @@
 #include "base/text.hpp"
 #include "matrix/yaml.hpp"
 #include "render/templates/context.hpp"
-#include "unit/render/dockerfile_tokens.hpp"
-#include "unit/render/payloads.hpp"
+#include "unit/render/injection/dockerfile_tokens.hpp"
+#include "unit/render/injection/payloads.hpp"
 
 using namespace cudamatrix;
 using mustache::Context;

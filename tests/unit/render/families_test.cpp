@@ -15,7 +15,7 @@
 #include "render/files/template_check.hpp"
 #include "render/image/image_plan.hpp"
 #include "render/image/resolve_cell.hpp"
-#include "unit/render/dockerfile_tokens.hpp"
+#include "unit/render/injection/dockerfile_tokens.hpp"
 
 using namespace cudamatrix;
 

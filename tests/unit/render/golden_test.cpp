@@ -19,8 +19,8 @@
 #include "render/files/artifacts.hpp"
 #include "render/image/image_plan.hpp"
 #include "temp_folder.hpp"
-#include "unit/render/dockerfile_tokens.hpp"
 #include "unit/render/golden_file.hpp"
+#include "unit/render/injection/dockerfile_tokens.hpp"
 #include "unit/render/planned.hpp"
 
 namespace fs = std::filesystem;
@@ -111,7 +111,7 @@ Case render_case(const fs::path& folder, const std::string& matrix_path = {}) {
     return out;
 }
 
-Tree tree_of(const Case& rendered) {
+Tree rendered_tree(const Case& rendered) {
     Tree tree;
     for (const auto& [path, content, digest] : rendered.rendering.artifacts) {
         const auto name = path.generic_string();
@@ -145,7 +145,7 @@ TEST_CASE("every golden file is what its matrix gives") {
     for (const auto& folder : cases()) {
         const auto name = folder.filename().string();
         CAPTURE(name);
-        const auto got = tree_of(render_case(folder));
+        const auto got = rendered_tree(render_case(folder));
         if (updating()) test::put_file(folder / "expected.txt", reader.write(name, got, kCommon));
         const auto want = reader.read(name, slurp(folder / "expected.txt"));
         std::set<std::string> paths;
@@ -294,7 +294,7 @@ const golden_file::Lines kComposeFiles{"compose.yaml", "compose.gpu.yaml", "comp
 std::vector<fs::path> write_compose_files(const test::TempFolder& root) {
     std::vector<fs::path> folders;
     for (const auto& folder : cases()) {
-        const auto tree = tree_of(render_case(folder));
+        const auto tree = rendered_tree(render_case(folder));
         folders.push_back(root / folder.filename());
         for (const auto& name : kComposeFiles)
             test::put_file(folders.back() / name, tree.at(name));

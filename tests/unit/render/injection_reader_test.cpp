@@ -19,10 +19,10 @@
 #include "render/image/image_plan.hpp"
 #include "render/image/resolve_cell.hpp"
 #include "temp_folder.hpp"
-#include "unit/render/matrix_places.hpp"
-#include "unit/render/payloads.hpp"
+#include "unit/render/injection/matrix_places.hpp"
+#include "unit/render/injection/payloads.hpp"
+#include "unit/render/injection/structure.hpp"
 #include "unit/render/planned.hpp"
-#include "unit/render/structure.hpp"
 
 using namespace cudamatrix;
 
@@ -106,9 +106,9 @@ yaml::Node parsed(std::string_view text) {
 // What the files of a matrix look like: those of an image together, and those of compose.
 using Structures = std::set<std::vector<std::string>>;
 
-class Renderer {
+class FileRenderer {
   public:
-    Renderer() : library_(load_templates(settings_).value()) {}
+    FileRenderer() : library_(load_templates(settings_).value()) {}
 
     // Nothing where the text is refused.
     std::optional<Structures> render(const std::string& text) {
@@ -213,7 +213,7 @@ struct Tally {
 constexpr std::size_t kClosed = kEvery;
 
 // A text that is none of those that a harmless one gives.
-void check(Renderer& renderer, const yaml::Node& file, const Place& place, const std::string& value,
+void check(FileRenderer& renderer, const yaml::Node& file, const Place& place, const std::string& value,
            const Structures& got) {
     CAPTURE(place.name);
     CAPTURE(place.field);
@@ -229,7 +229,7 @@ void check(Renderer& renderer, const yaml::Node& file, const Place& place, const
     }
 }
 
-void attack(Renderer& renderer, const yaml::Node& file, const std::vector<Place>& places, Tally& tally) {
+void attack(FileRenderer& renderer, const yaml::Node& file, const std::vector<Place>& places, Tally& tally) {
     const auto as_is = renderer.render(with_value(file, {Place::Kind::value, {99}, {}, {}, {}}, ""));
     REQUIRE(as_is);
     std::map<std::string, std::size_t> turns;
@@ -259,7 +259,7 @@ std::string tally_text(const Tally& tally, std::size_t places) {
 }  // namespace
 
 TEST_CASE("no value and no key of a matrix file changes the structure of any file") {
-    Renderer renderer;
+    FileRenderer renderer;
     Tally tally;
     std::size_t attacked = 0;
     std::set<std::string> wanted, present;
@@ -298,7 +298,7 @@ TEST_CASE("no value of any field changes the structure of any file") {
                                                     "rules[].when", "set", "waive[].when"});
     std::erase_if(found.all, [](const Place& place) { return place.kind != Place::Kind::field; });
     CHECK(found.all.size() == 2 * kFieldCount * found.field_maps.size());
-    Renderer renderer;
+    FileRenderer renderer;
     Tally tally;
     attack(renderer, file, found.all, tally);
     MESSAGE(tally_text(tally, found.all.size()));
@@ -310,7 +310,7 @@ TEST_CASE("no line of a file of requirements changes the structure of any file")
     const test::TempFolder folder;
     folder.put("matrix.yaml",
                text::replace_all(std::string(kAttacked), "[accelerate==1.2.1]", "requirements.txt"));
-    Renderer renderer;
+    FileRenderer renderer;
     const auto render = [&](const std::string& requirements) {
         folder.put("requirements.txt", requirements);
         return renderer.render(read_matrix_file(folder / "matrix.yaml"));

@@ -13,10 +13,10 @@
 #include "render/files/image_folder.hpp"
 #include "render/image/image_plan.hpp"
 #include "render/image/resolve_cell.hpp"
-#include "unit/render/dockerfile_tokens.hpp"
-#include "unit/render/payloads.hpp"
+#include "unit/render/injection/dockerfile_tokens.hpp"
+#include "unit/render/injection/payloads.hpp"
+#include "unit/render/injection/structure.hpp"
 #include "unit/render/planned.hpp"
-#include "unit/render/structure.hpp"
 
 using namespace cudamatrix;
 using mustache::Data;
@@ -73,22 +73,17 @@ services:
   - {name: viewer, image: one, ports: ["127.0.0.1:8080:80/tcp"]}
 )";
 
-// The same data with the text number `target` (depth first) replaced. `count` ends as the number of texts.
-Data with_text(const Data& data, std::size_t target, const std::string& text, std::size_t& count) {
-    if (data.text() != nullptr) return count++ == target ? Data(text) : data;
+// The texts of a model, depth first. Nothing of it is const: what is in them may be replaced.
+void texts_in(Data& data, std::vector<Data*>& out) {
+    if (data.text() != nullptr) out.push_back(&data);
     if (const auto* list = data.list()) {
-        Data::List out;
         for (const auto& item : *list)
-            out.push_back(with_text(item, target, text, count));
-        return out;
+            texts_in(const_cast<Data&>(item), out);
     }
     if (const auto* object = data.object()) {
-        Data::Object out;
         for (const auto& [name, item] : *object)
-            out.emplace(name, with_text(item, target, text, count));
-        return out;
+            texts_in(const_cast<Data&>(item), out);
     }
-    return data;
 }
 
 struct Target {
@@ -115,12 +110,17 @@ void attack(mustache::Library& library, const Target& target, std::set<std::stri
     const auto benign = fill_dockerfile(library, target.name, target.model);
     REQUIRE_MESSAGE(benign.ok(), (benign.ok() ? "" : benign.failure().diagnostics.front().message));
     const auto wanted = structure_of(target.name, *benign);
-    std::size_t texts = 0;
-    static_cast<void>(with_text(target.model, static_cast<std::size_t>(-1), "", texts));
-    for (std::size_t at = 0; at < texts; ++at) {
-        std::size_t seen = 0;
-        const auto marked =
-            fill_dockerfile(library, target.name, with_text(target.model, at, "marker", seen));
+    auto model = target.model;
+    std::vector<Data*> texts;
+    texts_in(model, texts);
+    for (std::size_t at = 0; at < texts.size(); ++at) {
+        const auto fill = [&, harmless = *texts[at]](const std::string& text) {
+            *texts[at] = text;
+            auto filled = fill_dockerfile(library, target.name, model);
+            *texts[at] = harmless;
+            return filled;
+        };
+        const auto marked = fill("marker");
         if (marked.ok() && *marked == *benign) continue;  // the template does not use this text
         if (marked.ok() && !seen_lines.insert(target.name + "\n" + lines_with(*marked, "marker")).second)
             continue;
@@ -128,9 +128,7 @@ void attack(mustache::Library& library, const Target& target, std::set<std::stri
         const auto& values = hostile_values();
         for (std::size_t each = tally.texts % kEvery; each < values.size(); each += kEvery) {
             const auto& value = values[each];
-            std::size_t count = 0;
-            const auto filled =
-                fill_dockerfile(library, target.name, with_text(target.model, at, value, count));
+            const auto filled = fill(value);
             ++tally.tried;
             if (!filled.ok()) {
                 ++tally.refused;

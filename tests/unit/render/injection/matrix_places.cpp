@@ -1,4 +1,4 @@
-#include "unit/render/matrix_places.hpp"
+#include "unit/render/injection/matrix_places.hpp"
 
 #include <algorithm>
 

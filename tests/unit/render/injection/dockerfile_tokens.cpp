@@ -1,4 +1,4 @@
-#include "unit/render/dockerfile_tokens.hpp"
+#include "unit/render/injection/dockerfile_tokens.hpp"
 
 #include "base/text.hpp"
 

@@ -1,11 +1,11 @@
-#include "unit/render/structure.hpp"
+#include "unit/render/injection/structure.hpp"
 
 #include <algorithm>
 
 #include "base/text.hpp"
 #include "matrix/yaml.hpp"
 #include "render/files/template_check.hpp"
-#include "unit/render/dockerfile_tokens.hpp"
+#include "unit/render/injection/dockerfile_tokens.hpp"
 
 using namespace cudamatrix;
 
