@@ -26,12 +26,18 @@ if(CUDAMATRIX_SANITIZE)
     target_link_options(cudamatrix_options INTERFACE -fsanitize=${CUDAMATRIX_SANITIZE})
 endif()
 
-# The standard headers that most files use, compiled once: parsing them is a third of a build. Every file still includes what
-# it needs (`tidy` compiles without this). kernels/ and src/fatbin are C++17 and do without.
+# Where a room is compiled at once (CMAKE_UNITY_BUILD), in few pieces: each reads the same headers again.
+set(CMAKE_UNITY_BUILD_BATCH_SIZE 32)
+
+# The headers that most files use, compiled once: parsing them is a third of a build. Every file still includes what it needs
+# (`tidy` compiles without this). kernels/ and src/fatbin are C++17 and do without.
+find_package(fmt REQUIRED)
+find_package(nlohmann_json REQUIRED)
+set(cudamatrix_std_headers <algorithm> <array> <cstdint> <filesystem> <fstream> <functional> <map> <memory> <optional> <set> <span>
+                           <string> <string_view> <utility> <variant> <vector> <fmt/format.h> <nlohmann/json.hpp>)
 add_library(cudamatrix_std OBJECT ${CMAKE_CURRENT_LIST_DIR}/std.cpp)
-target_link_libraries(cudamatrix_std PRIVATE cudamatrix_options)
-target_precompile_headers(cudamatrix_std PRIVATE <algorithm> <array> <cstdint> <filesystem> <fstream> <functional> <map> <memory>
-                                                 <optional> <set> <span> <string> <string_view> <utility> <variant> <vector>)
+target_link_libraries(cudamatrix_std PRIVATE cudamatrix_options fmt::fmt nlohmann_json::nlohmann_json)
+target_precompile_headers(cudamatrix_std PRIVATE ${cudamatrix_std_headers})
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     target_compile_options(cudamatrix_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-fpch-preprocess>)  # ccache asks for it
 endif()

@@ -15,7 +15,7 @@
 namespace cudamatrix {
 namespace {
 
-constexpr std::uint64_t kLargestFile = 16u << 20;
+constexpr std::uint64_t kLargestAudited = 16u << 20;
 constexpr std::string_view kStdin = "-";
 
 constexpr std::array kMachine{FieldHelp{Field::driver, "The host's driver: 550.54.15, or a branch (570)"},
@@ -28,7 +28,7 @@ audit::ReadFile read_if_there() {
     return [](const std::filesystem::path& path) -> std::optional<std::string> {
         std::error_code error;
         if (!std::filesystem::is_regular_file(path, error)) return {};
-        auto text = file::read(path, kLargestFile);
+        auto text = file::read(path, kLargestAudited);
         return text.ok() ? std::optional(std::move(text).value()) : std::nullopt;
     };
 }
@@ -66,7 +66,7 @@ Result<std::vector<std::pair<Field, Value>>> AuditedMachine::values(const Facts&
 Result<Audited> read_audited(const std::vector<std::string>& paths) {
     Audited out;
     const auto add = [&](const std::filesystem::path& path) -> Status {
-        CM_TRY_ASSIGN(auto text, file::read(path, kLargestFile));
+        CM_TRY_ASSIGN(auto text, file::read(path, kLargestAudited));
         out.files.push_back({path.lexically_normal().generic_string(), std::move(text)});
         return Done{};
     };
