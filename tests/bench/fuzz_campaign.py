@@ -1,6 +1,6 @@
 """Runs libFuzzer targets (tests/fuzz/targets.txt) with their limits, one after another on one processor, and prints what each did:
 executions, seconds, inputs in the corpus, findings (files that crash, hang or leak, kept in FOLDER/TARGET). Fails if there is one.
-Usage: nice fuzz_campaign.py FOLDER_OF_TARGETS CORPORA (--seconds N | --runs N) [--targets NAME...]
+Usage: nice fuzz_campaign.py FOLDER_OF_TARGETS CORPORA (--seconds N | --runs N) [--targets NAME...]    (--runs 0: what is in CORPORA alone)
        fuzz_campaign.py FOLDER_OF_TARGETS --smoke TARGET    the number of executions of targets.txt from a fixed seed, nothing kept"""
 import argparse
 import os
@@ -84,7 +84,7 @@ def campaign():
 
 if options.smoke:
     smoke(options.smoke)
-elif options.corpora and (options.seconds or options.runs):
+elif options.corpora and (options.seconds or options.runs is not None):
     sys.exit(campaign())
 else:
     parser.error("expected --smoke TARGET, or CORPORA with --seconds or --runs")
