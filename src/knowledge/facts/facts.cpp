@@ -39,13 +39,11 @@ Result<std::vector<std::filesystem::path>> tables_in(const std::filesystem::path
 std::vector<Diagnostic> mistakes_of_overlay(const Facts& base, const Facts& laid, std::string_view today) {
     auto found = laid.check(today);
     if (found.empty()) return found;
-    std::multimap<std::string_view, const Location*> known;
-    const auto of_base = base.check(today);
-    for (const auto& mistake : of_base)
-        known.emplace(mistake.message, &mistake.where);
+    const auto known = base.check(today);
     std::erase_if(found, [&](const Diagnostic& mistake) {
-        const auto [first, last] = known.equal_range(mistake.message);
-        return std::any_of(first, last, [&](const auto& other) { return *other.second == mistake.where; });
+        return std::any_of(known.begin(), known.end(), [&](const Diagnostic& other) {
+            return other.message == mistake.message && other.where == mistake.where;
+        });
     });
     return found;
 }
