@@ -39,7 +39,7 @@ std::size_t single_quoted(std::string_view line, std::size_t at, Words& words) {
 }
 
 std::size_t double_quoted(std::string_view line, std::size_t at, Words& words, std::string_view escapable,
-                          bool replaced = true) {
+                          bool replaced) {
     words.begin();
     for (++at; at < line.size(); ++at) {
         if (line[at] == '"') return at + 1;
@@ -54,6 +54,22 @@ std::size_t double_quoted(std::string_view line, std::size_t at, Words& words, s
         }
     }
     return std::string_view::npos;
+}
+
+// What the shell and BuildKit read alike: quotes, what follows a backslash, and blanks. The offset behind it,
+// npos if a quote does not close; `at` itself where none of them stands.
+std::size_t quoted_or_blank(std::string_view line, std::size_t at, Words& words, std::string_view escapable,
+                            bool replaced) {
+    const char c = line[at];
+    if (c == '\'') return single_quoted(line, at, words);
+    if (c == '"') return double_quoted(line, at, words, escapable, replaced);
+    if (c == '\\' && at + 1 < line.size()) {
+        words.add(line[at + 1]);
+        return at + 2;
+    }
+    if (c != ' ' && c != '\t') return at;
+    words.end();
+    return at + 1;
 }
 
 std::string shape(const std::vector<std::string>& tokens) {
@@ -83,17 +99,11 @@ std::string shape(const std::vector<std::string>& tokens) {
 std::optional<std::vector<std::string>> shell_tokens(std::string_view line) {
     Words words;
     for (std::size_t at = 0; at < line.size();) {
+        const auto next = quoted_or_blank(line, at, words, "\"\\$`", true);
+        if (next == std::string_view::npos) return std::nullopt;
         const char c = line[at];
-        if (c == '\'') {
-            at = single_quoted(line, at, words);
-        } else if (c == '"') {
-            at = double_quoted(line, at, words, "\"\\$`");
-        } else if (c == '\\' && at + 1 < line.size()) {
-            words.add(line[at + 1]);
-            at += 2;
-        } else if (c == ' ' || c == '\t') {
-            words.end();
-            ++at;
+        if (next != at) {
+            at = next;
         } else if (c == '#' && words.empty()) {
             break;
         } else if (kOperators.find(c) != std::string_view::npos) {
@@ -108,7 +118,6 @@ std::optional<std::vector<std::string>> shell_tokens(std::string_view line) {
             words.add(c);
             ++at;
         }
-        if (at == std::string_view::npos) return std::nullopt;
     }
     words.end();
     return words.all;
@@ -117,23 +126,15 @@ std::optional<std::vector<std::string>> shell_tokens(std::string_view line) {
 std::optional<std::vector<std::string>> instruction_tokens(std::string_view line, bool replaced) {
     Words words;
     for (std::size_t at = 0; at < line.size();) {
-        const char c = line[at];
-        if (c == '\'') {
-            at = single_quoted(line, at, words);
-        } else if (c == '"') {
-            at = double_quoted(line, at, words, replaced ? "\"\\$" : "\"\\", replaced);
-        } else if (c == '\\' && at + 1 < line.size()) {
-            words.add(line[at + 1]);
-            at += 2;
-        } else if (c == ' ' || c == '\t') {
-            words.end();
-            ++at;
+        const auto next = quoted_or_blank(line, at, words, replaced ? "\"\\$" : "\"\\", replaced);
+        if (next == std::string_view::npos) return std::nullopt;
+        if (next != at) {
+            at = next;
         } else {
-            if (c == '$' && replaced) words.expands();
-            words.add(c);
+            if (line[at] == '$' && replaced) words.expands();
+            words.add(line[at]);
             ++at;
         }
-        if (at == std::string_view::npos) return std::nullopt;
     }
     words.end();
     return words.all;
