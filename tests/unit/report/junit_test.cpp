@@ -14,13 +14,6 @@ using namespace cudamatrix::report;
 
 namespace {
 
-xml_check::Element parsed_junit(const std::string& document) {
-    std::string problem;
-    const auto root = xml_check::parse(document, problem);
-    REQUIRE_MESSAGE(root.has_value(), problem);
-    return *root;
-}
-
 std::string property(const xml_check::Element& suite, std::string_view name) {
     for (const auto* property : suite.all("property")) {
         if (property->at("name") == name) return property->at("value");
@@ -43,7 +36,7 @@ TEST_CASE("junit: the whole document") {
 }
 
 TEST_CASE("junit: counts, names and groups") {
-    const auto root = parsed_junit(junit_text(cases_of(fixtures::run())));
+    const auto root = xml_check::parsed(junit_text(cases_of(fixtures::run())));
     CHECK(root.name == "testsuites");
     check_counts(root);
     REQUIRE(root.children.size() == 7);
@@ -57,7 +50,7 @@ TEST_CASE("junit: counts, names and groups") {
 }
 
 TEST_CASE("junit: the SASS found is a property of each cell") {
-    const auto root = parsed_junit(junit_text(cases_of(fixtures::green_run())));
+    const auto root = xml_check::parsed(junit_text(cases_of(fixtures::green_run())));
     for (const std::size_t suite : {1u, 2u}) {
         CHECK(property(root.children[suite], "static.fatbin.sass") == "7.5, 8.0");
         CHECK(property(root.children[suite], "static.fatbin.ptx") == "8.0@7.8");
@@ -68,7 +61,7 @@ TEST_CASE("junit: the SASS found is a property of each cell") {
 TEST_CASE("junit: code in a form that nobody knows is told whole") {
     auto report = fixtures::green_run();
     report.cells[0].tests[1].fatbin = {"sass", "elf \"x\" 1", "sass 9.0a"};
-    const auto root = parsed_junit(junit_text(cases_of(report)));
+    const auto root = xml_check::parsed(junit_text(cases_of(report)));
     CHECK(property(root.children[1], "static.fatbin.code") == "sass, elf \"x\" 1");
     CHECK(property(root.children[1], "static.fatbin.sass") == "9.0a");
 }
@@ -79,7 +72,7 @@ TEST_CASE("junit: how fast a GPU was stands in the properties of its cell") {
     test.metrics = {{"copy", 2710.53, "GB/s", 5, 0.0061, "cudaMemcpy", 2766, 0.97995, 0.97},
                     {"f16", 55.25, "TFLOP/s", 5, 0.02, "cublasGemmEx", 600, 0.0921, 0},
                     {"up", 25, "GB/s", 5, 0}};
-    const auto root = parsed_junit(junit_text(cases_of(report)));
+    const auto root = xml_check::parsed(junit_text(cases_of(report)));
     const auto& suite = root.children[1];
     CHECK(property(suite, "cmp.vadd.copy") == "2710.53 GB/s");
     CHECK(property(suite, "cmp.vadd.copy.rsd") == "0.0061 in 5");
@@ -91,7 +84,7 @@ TEST_CASE("junit: how fast a GPU was stands in the properties of its cell") {
 }
 
 TEST_CASE("junit: a rejected cell is a skipped test case with the reason") {
-    const auto root = parsed_junit(junit_text(cases_of(fixtures::green_run())));
+    const auto root = xml_check::parsed(junit_text(cases_of(fixtures::green_run())));
     const auto& suite = root.children[3];
     CHECK(suite.at("name") == "drv470.161.03-t4-cu12.4.1-debian12");
     REQUIRE(suite.all("skipped").size() == 1);
@@ -106,7 +99,7 @@ TEST_CASE("junit: timeouts and crashes are errors that say so") {
     tests[1].status = TestStatus::crash;
     tests[1].summary = "killed by signal 11";
     tests[2].status = TestStatus::error;
-    const auto root = parsed_junit(junit_text(cases_of(report)));
+    const auto root = xml_check::parsed(junit_text(cases_of(report)));
     const auto errors = root.children[1].all("error");
     REQUIRE(errors.size() == 3);
     CHECK(errors[0]->at("message") == "timeout");
@@ -121,7 +114,7 @@ TEST_CASE("junit: a cell that failed is never green") {
     report.cells[0].reason = "a planned test sent no line";
     report.cells[1].outcome = CellOutcome::errored;
     report.cells[1].tests.clear();
-    const auto root = parsed_junit(junit_text(cases_of(report)));
+    const auto root = xml_check::parsed(junit_text(cases_of(report)));
     CHECK(root.at("failures") == "1");
     CHECK(root.at("errors") == "1");
     CHECK(root.children[1].all("failure")[0]->at("message") == "a planned test sent no line");
@@ -133,13 +126,13 @@ TEST_CASE("junit: a cell that was not tested is skipped, not passed") {
     report.cells[0].outcome = CellOutcome::planned;
     report.cells[0].proof = Proof::built;
     report.cells[0].tests.clear();
-    const auto root = parsed_junit(junit_text(cases_of(report)));
+    const auto root = xml_check::parsed(junit_text(cases_of(report)));
     CHECK(root.children[1].at("skipped") == "1");
     CHECK(root.children[1].all("skipped")[0]->at("message") == "not tested, built");
 }
 
 TEST_CASE("junit: whatever the container printed, the document is well-formed and the counts hold") {
-    const auto plain = parsed_junit(junit_text(cases_of(fixtures::run())));
+    const auto plain = xml_check::parsed(junit_text(cases_of(fixtures::run())));
     for (const auto& hostile : fixtures::hostile_texts()) {
         auto report = fixtures::run();
         report.matrix = hostile;
@@ -159,7 +152,7 @@ TEST_CASE("junit: whatever the container printed, the document is well-formed an
             }
         }
         const auto document = junit_text(cases_of(report));
-        const auto root = parsed_junit(document);
+        const auto root = xml_check::parsed(document);
         check_counts(root);
         for (const auto* count : {"tests", "failures", "errors", "skipped"})
             CHECK(root.at(count) == plain.at(count));
@@ -173,7 +166,7 @@ TEST_CASE("xml: CDATA cannot be left, and gives back the text") {
     CHECK(xml::cdata("a]]>b") == "<![CDATA[a]]]]><![CDATA[>b]]>");
     const std::string prolog = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
     for (const std::string text : {"]]>", "]]]]>>", "]]>]]>", "]]", "]]]>", "x]]>y]]>z"}) {
-        CHECK(parsed_junit(prolog + "<a>" + xml::cdata(text) + "</a>").text == text);
+        CHECK(xml_check::parsed(prolog + "<a>" + xml::cdata(text) + "</a>").text == text);
     }
 }
 

@@ -1,7 +1,10 @@
 #include "unit/report/xml_check.hpp"
 
+#include <doctest/doctest.h>
+
 #include <cstdint>
 #include <stdexcept>
+#include <utility>
 
 #include "base/text.hpp"
 
@@ -153,6 +156,13 @@ std::optional<Element> parse(std::string_view document, std::string& problem) {
         problem = error.what();
         return std::nullopt;
     }
+}
+
+Element parsed(std::string_view document) {
+    std::string problem;
+    auto root = parse(document, problem);
+    REQUIRE_MESSAGE(root.has_value(), problem);
+    return std::move(root).value();
 }
 
 }  // namespace xml_check

@@ -24,4 +24,7 @@ struct Element {
 /// The root element, or in `problem` why the document is not well-formed.
 [[nodiscard]] std::optional<Element> parse(std::string_view document, std::string& problem);
 
+/// The root element. The test ends where the document is not well-formed.
+[[nodiscard]] Element parsed(std::string_view document);
+
 }  // namespace xml_check
